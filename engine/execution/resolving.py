@@ -57,10 +57,10 @@ class Names:
         self.settings = settings
         self._indexes: set[str] | None = None
 
-    def known(self, written: str, if_exists: bool = False) -> str:
+    def known(self, written: str, if_exists: bool = False, position: int | None = None) -> str:
         """Return the key of a relation or index that must exist. Raises 3F000."""
         if not if_exists:
-            self._require_schema(written)
+            self._require_schema(written, position)
         return self._found(written, unknown(name_of(written) if if_exists else dotted(written)))
 
     def all_known(self, names: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
@@ -147,7 +147,7 @@ class Names:
 
     def likes(self, likes: tuple[LikeRelation, ...]) -> tuple[LikeRelation, ...]:
         """Return the relations after LIKE of a new table with their keys. Raises 3F000."""
-        return tuple(replace(one, name=self.known(one.name)) for one in likes)
+        return tuple(replace(one, name=self.known(one.name, position=one.position)) for one in likes)
 
     def _found(self, written: str, otherwise: str) -> str:
         interrupts.check()

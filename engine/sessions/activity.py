@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from engine.sessions.session_registry import ClientConnection
 from engine.system_catalog.object_oids import DATABASES
 from engine.system_catalog.time_zones import moment
+from engine.tables.locks import Key
 
 if TYPE_CHECKING:
     from engine.catalog.image import CatalogImage
@@ -29,6 +30,9 @@ NAME_OFFSET = 6
 TEXT_BYTES_MAX = 1024
 # pg_class: all definitions are one object to lock.
 CLASSES = 1259
+# Of the numbers of advisory locks.
+WORD_BITS = 32
+WORD = (1 << WORD_BITS) - 1
 HIDDEN = "<insufficient privilege>"
 
 
@@ -127,27 +131,44 @@ def waited_for(session: Session, connection: ClientConnection) -> tuple[str, str
 
 
 def lock_rows(connections: Iterable[ClientConnection]) -> list[dict[str, Any]]:
-    """Return what sessions hold and wait for: each transaction itself, and the right to change
-    definitions.
+    """Return what sessions hold and wait for: each transaction itself, the right to change
+    definitions, locks on tables, advisory locks.
 
-    One session at a time has that right.
+    One session at a time has the right to change definitions.
     """
     rows = []
-    for connection, session in sessions_of(connections):
+    sessions = sessions_of(connections)
+    told = sessions[0][1].backend.locks.locks.told()[0] if sessions else []
+    for connection, session in sessions:
         transaction = session.block.open
-        if transaction is None:
-            continue
-        own = f"{connection.process_id}/1"
+        own, database = f"{connection.process_id}/1", DATABASES.get(session.settings.database)
         common = {
             "pid": connection.process_id, "virtualtransaction": own, "mode": "ExclusiveLock", "fastpath": False,
             "database": None, "granted": True,
         }  # fmt: skip
+        rows += [
+            common | lock_place(key, database) | {"mode": f"{mode.title().replace(' ', '')}Lock", "granted": is_held}
+            for process_id, key, mode, is_held in told
+            if process_id == connection.process_id
+        ]
+        if transaction is None:
+            continue
         rows.append(common | {"locktype": "virtualxid", "virtualxid": own, "fastpath": True})
         if transaction.holds_ddl_lock or session.doing.waits_for_definitions:
-            database = DATABASES.get(session.settings.database)
             place = {"locktype": "object", "database": database, "classid": CLASSES, "objid": 0, "objsubid": 0}
             rows.append(common | place | {"granted": transaction.holds_ddl_lock})
     return rows
+
+
+def lock_place(key: Key, database: int | None) -> dict[str, Any]:
+    """Return the columns that say what is locked: a table, or one or two numbers."""
+    kind, *numbers = key
+    if kind == "table":
+        return {"locktype": "relation", "database": database, "relation": numbers[0]}
+    # One number of 64 bits, or two of 32.
+    both = int(numbers[0]) if len(numbers) == 1 else int(numbers[0]) << WORD_BITS | int(numbers[1]) & WORD
+    place = {"classid": both >> WORD_BITS & WORD, "objid": both & WORD, "objsubid": len(numbers)}
+    return {"locktype": kind, "database": database} | place
 
 
 def live_rows(session: Session, image: CatalogImage, role: int) -> dict[str, list[dict[str, Any]]]:
@@ -156,5 +177,6 @@ def live_rows(session: Session, image: CatalogImage, role: int) -> dict[str, lis
     return {
         "pg_stat_activity": activity_rows(neighbours, image, role),
         "pg_locks": lock_rows(neighbours),
+        "blocking": [{"pid": pid, "by": by} for pid, by in session.backend.locks.locks.told()[1].items()],
         "server": [{"started": moment(session.shared.started_us)}],
     }

@@ -22,7 +22,11 @@ from sql.types.datatypes import JSON, TEXT
 
 @handles(Explain)
 async def explain_statement(statement: Explain, work: Work) -> Outcome:
-    """Tell how a statement is done."""
+    """Tell how a statement is done. Raises the errors of the SELECT before those of options."""
+    if statement.wrong is not None:
+        if isinstance(statement.statement, Select):
+            bind_query(statement.statement.query, work.image, work.settings.captured())
+        raise statement.wrong
     facts = await measured(statement, work) if is_on(statement, "analyze") else None
     scanning = scan_settings(work.settings, work.transaction)
     lines = await work.threads.in_worker(

@@ -6,7 +6,9 @@ PostgreSQL's errors and its rules of search_path. Made for one statement.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -84,8 +86,8 @@ class Names:
             raise SqlError("42725", f"more than one {what}", position)
         if found is None:
             code, what = UNDEFINED.get(kind, "42883"), KINDS[kind][3]
-            if kind == "regclass":
-                self._require_schema(name_parts(text), position)
+            if KINDS[kind][2]:
+                self._require_schema(schema_parts(kind, text), position)
             shown = ".".join(name_parts(text)) if kind in ("regclass", "regnamespace", "regrole") else text
             missing = f'"{shown}" does not exist' if what != "operator" else f"does not exist: {shown}"
             raise SqlError(code, f"{what} {missing}", position)
@@ -254,6 +256,17 @@ class SessionContext(Names):
 def argument_types(relation: str, row: Row) -> list[int]:
     """Return the types of the arguments of a function, or of the two sides of an operator."""
     return [row["oprleft"], row["oprright"]] if relation == "pg_operator" else list(row["proargtypes"])
+
+
+def schema_parts(kind: str, text: str) -> tuple[str, ...]:
+    """Return the parts of a name with arguments or a modifier after it, none for what is no name
+    of an identifier. Raises 42602 for a class.
+    """
+    if kind == "regclass":
+        return name_parts(text)
+    with suppress(SqlError):
+        return name_parts(re.split(r"[(\[]", text)[0].strip())
+    return ()
 
 
 def name_parts(text: str) -> tuple[str, ...]:

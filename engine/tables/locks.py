@@ -181,6 +181,30 @@ class Locks:
                     self._forget(key)
             self._changed.notify_all()
 
+    def told(self) -> tuple[list[tuple[int, Key, str, bool]], dict[int, list[int]]]:
+        """Return (process, key, mode, whether it has the lock) of locks on tables and of other
+        kinds, and for each process that waits those that it waits for.
+        """
+        with self._changed:
+            held = [
+                (owner.process_id, key, mode, True)
+                for key, owners in self._holders.items()
+                if key[0] != "row"
+                for owner, modes in owners.items()
+                for mode in sorted(modes)
+            ]
+            awaited = [
+                (owner.process_id, key, mode, False)
+                for owner, (keys, mode) in self._waiting.items()
+                for key in keys
+                if key[0] != "row"
+            ]
+            blocking = {
+                owner.process_id: sorted(other.process_id for other in self._blockers(owner, keys, mode))
+                for owner, (keys, mode) in self._waiting.items()
+            }
+            return held + awaited, blocking
+
     def rows_of_others(self, owner: SessionLocks, table: int) -> int | None:
         """Return how many rows other sessions have locked; see SessionLocks.others_rows."""
         with self._changed:

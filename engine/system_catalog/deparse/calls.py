@@ -54,7 +54,8 @@ def call(query: Expressions, node: syntax.FunctionCall) -> Piece:
     kinds = None if node.star else signatures.function(name, [one.type for one in given])
     coerced = query.taken(given, kinds)
     arguments, keys = coerced[: len(arguments)], coerced[len(arguments) :]
-    if node.spelled and name in OWN_SYNTAX:
+    is_pattern = name == "substring" and len(arguments) > 1 and arguments[1].type.family == "text"
+    if node.spelled and name in OWN_SYNTAX and not is_pattern:
         return _own_syntax(query, name, arguments, kind)
     return _decorated(query, node, quoted(name), arguments, keys)
 

@@ -101,6 +101,9 @@ def pg_blocking_pids(context: SessionContext, process_id: int | None) -> list[in
     """Return the sessions that a session waits for."""
     if process_id is None:
         return None
+    for row in context.activity("blocking") or []:
+        if row["pid"] == process_id:
+            return list(row["by"])
     rows = context.activity("pg_locks") or []
     waits = any(row["pid"] == process_id and not row["granted"] for row in rows)
     return [row["pid"] for row in rows if waits and row["granted"] and row["locktype"] == "object"]

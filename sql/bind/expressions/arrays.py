@@ -74,6 +74,8 @@ def subscript(binder: Binder, node: Subscript) -> Expression:
         is_in = tuple(Call(name, (place, Literal(end, INT4)), BOOL) for name, end in (("ge", 1), ("le", 64)))
         return Case(((Call("and", is_in, BOOL), Cast(part, CHAR)),), Literal(None, CHAR), CHAR)
     if not kind.is_array:
+        if kind.family == "name":
+            raise SqlError("0A000", "slices of fixed-length arrays not implemented")
         if kind.family == "jsonb":
             raise not_supported("a subscript of jsonb", node.position)
         message = f"cannot subscript type {plain_name(kind)} because it does not support subscripting"

@@ -231,6 +231,8 @@ def collation(cursor: Cursor) -> str:
         if LOCALE.fullmatch(name):
             cursor.refuse(f'the collation "{name}"', position, hint='Text is compared as by the collation "C".')
             return name
+    if parts[:-1] not in ((), ("pg_catalog",), ("public",), ("information_schema",)):
+        cursor.defer(SqlError("3F000", f'schema "{parts[-2]}" does not exist', position))
     message = f'collation "{".".join(parts)}" for encoding "UTF8" does not exist'
     cursor.defer(SqlError("42704", message, position))
     return name

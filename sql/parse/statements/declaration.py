@@ -18,7 +18,7 @@ class Naming(Enum):
 
     Attributes:
         NEW: a relation that is made.
-        NEW_AT_POSITION: a relation or type that is made, whose position is told when its schema is
+        NEW_AT_POSITION: a table that is made, whose position is told when its schema is
             not there.
         KNOWN: a relation or index that is to be there, unless the statement says IF EXISTS.
         ALL_KNOWN: several of these, with their positions.

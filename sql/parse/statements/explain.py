@@ -26,10 +26,12 @@ class Explain(
 
     Attributes:
         statement: a Select or a CreateView.
+        wrong: the error of the options, which PostgreSQL finds after those of the statement.
     """
 
     statement: Select | CreateView
     options: Mapping[str, str] = field(default_factory=dict)
+    wrong: SqlError | None = None
 
 
 FORMATS = ("text", "json", "dot")
@@ -42,15 +44,17 @@ def explain(cursor: Cursor) -> Explain:
     first = cursor.index
     cursor.expect("explain")
     options: dict[str, str] = {}
+    wrong = None
     if cursor.at_operator("(") and cursor.ahead(1).value not in (*queries.STARTS, "("):
         options = explain_options(cursor)
+        wrong, cursor.deferred = cursor.deferred, None
     else:
         for word in ("analyze", "analyse", "verbose"):
             if cursor.accept(word):
                 options["analyze" if word == "analyse" else word] = "true"
     if cursor.at_words("create", "view") or cursor.at_words("create", "or", "replace", "view"):
         view = create_view(cursor)
-        return Explain(cursor.text_since(first), view, options)
+        return Explain(cursor.text_since(first), view, options, wrong)
     if cursor.at("insert", "update", "delete", "merge", "declare", "execute", "refresh"):
         raise not_supported(f"EXPLAIN {cursor.token.value.upper()}", cursor.position)
     if cursor.at("create"):
@@ -62,7 +66,7 @@ def explain(cursor: Cursor) -> Explain:
         cursor.advance()
         cursor.fail()
     query, text = cursor.with_text(explained_query)
-    return Explain(cursor.text_since(first), Select(text, query), options)
+    return Explain(cursor.text_since(first), Select(text, query), options, wrong)
 
 
 def explained_query(cursor: Cursor) -> Query:

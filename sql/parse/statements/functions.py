@@ -84,7 +84,7 @@ class CreateFunction(
     Statement,
     tag="CREATE FUNCTION",
     defines=True,
-    named=(("name", Naming.NEW_AT_POSITION),),
+    named=(("name", Naming.NEW),),
     rights=(("name", Right.CREATE_AT_POSITION),),
 ):
     """The statement CREATE [OR REPLACE] FUNCTION name (parameters) RETURNS type ... body.

@@ -14,6 +14,7 @@ from sql.parse.grammar.from_clause import column_names
 from sql.parse.statements.declaration import Statement
 from sql.parse.statements.options import named_values
 from sql.parse.statements.rules import begins
+from sql.values.booleans import parse_bool
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ VACUUM_OPTIONS = frozenset(
     "verbose skip_locked analyze analyse freeze full disable_page_skipping index_cleanup process_toast truncate parallel".split()
 )
 ANALYZE = ("analyze", "analyse")
+WORKERS_MAX = 1024
 WORDS = ("full", "freeze", "verbose", *ANALYZE)
 
 
@@ -76,10 +78,26 @@ def analyze(cursor: Cursor) -> Maintenance:
 def options(cursor: Cursor, verb: str, known: frozenset[str]) -> set[str]:
     """Read (name [value], ...); return the names."""
     found = named_values(cursor)
-    for name, _, position in found:
+    for name, value, position in found:
         if name not in known:
             cursor.defer(SqlError("42601", f'unrecognized {verb} option "{name}"', position))
-    return {name for name, _, _ in found}
+        elif name == "parallel":
+            require_workers(cursor, value, position)
+        elif name == "index_cleanup" and value is not None and value.lower() == "auto":
+            continue
+        elif value is not None and parse_bool(value) is None:
+            cursor.defer(SqlError("42601", f"{name} requires a Boolean value"))
+    return {name for name, value, _ in found if value is None or parse_bool(value)}
+
+
+def require_workers(cursor: Cursor, value: str | None, position: int) -> None:
+    """Defer the error of a PARALLEL that is no count of workers from 0 to 1024."""
+    if value is None:
+        cursor.defer(SqlError("42601", "parallel option requires a value between 0 and 1024", position))
+    elif not value.isdigit():
+        cursor.defer(SqlError("42601", "parallel requires an integer value"))
+    elif int(value) > WORKERS_MAX:
+        cursor.defer(SqlError("42601", "parallel workers for vacuum must be between 0 and 1024", position))
 
 
 def tables(cursor: Cursor) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, ...], ...]]:

@@ -16,7 +16,7 @@ class CreateType(
     Statement,
     tag="CREATE TYPE",
     defines=True,
-    named=(("name", Naming.NEW_AT_POSITION),),
+    named=(("name", Naming.NEW),),
     rights=(("name", Right.CREATE),),
 ):
     """CREATE TYPE name AS ENUM (labels)."""
