@@ -20,7 +20,7 @@ FUNCTIONS: dict[str, tuple[int, str]] = {
     "numeric_part": (1, KEY),
     "numeric_marks": (1, "long"),
     "numeric_total": (4, NUMERIC),
-    "float8_total": (2, "double"),
+    "float8_total": (3, "double"),
 }
 
 

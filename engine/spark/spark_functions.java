@@ -7,6 +7,7 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.api.java.UDF1;
 import org.apache.spark.sql.api.java.UDF2;
+import org.apache.spark.sql.api.java.UDF3;
 import org.apache.spark.sql.api.java.UDF4;
 
 /**
@@ -33,6 +34,12 @@ public final class SparkFunctions {
         public Object call(Object a, Object b) { return apply(name, new Object[] {a, b}); }
     }
 
+    public static final class Function3 implements UDF3 {
+        private final String name;
+        public Function3(String name) { this.name = name; }
+        public Object call(Object a, Object b, Object c) { return apply(name, new Object[] {a, b, c}); }
+    }
+
     public static final class Function4 implements UDF4 {
         private final String name;
         public Function4(String name) { this.name = name; }
@@ -55,7 +62,7 @@ public final class SparkFunctions {
             case "numeric_part": return key(isSpecial(a[0]) ? BigDecimal.ZERO : numeric(a[0]));
             case "numeric_marks": return Long.valueOf(isSpecial(a[0]) ? specialMark(rank(a[0])) : 1L << ((Row) a[0]).getShort(1));
             case "numeric_total": return total(a);
-            case "float8_total": return Double.valueOf(floatTotal(((Double) a[0]).doubleValue(), ((Boolean) a[1]).booleanValue()));
+            case "float8_total": return Double.valueOf(floatTotal(((Double) a[0]).doubleValue(), ((Double) a[1]).doubleValue(), ((Boolean) a[2]).booleanValue()));
             default: throw new IllegalStateException(name);
         }
     }
@@ -107,9 +114,9 @@ public final class SparkFunctions {
         return row(new BigDecimal(unscaled, DIGITS_MAX).setScale(scale, RoundingMode.UNNECESSARY));
     }
 
-    static double floatTotal(double value, boolean hasInfinite) {
-        if (Double.isInfinite(value) && !hasInfinite) throw error("22003", "value out of range: overflow");
-        return value;
+    static double floatTotal(double value, double largest, boolean allSigned) {
+        if (Double.isInfinite(value) && !Double.isInfinite(largest)) throw error("22003", "value out of range: overflow");
+        return value == 0 && allSigned ? -0.0 : value;
     }
 
     // NaN and the infinities: (rank, -1), as sql/values/special_numbers.py has them

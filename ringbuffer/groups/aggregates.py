@@ -189,12 +189,13 @@ def special_sum_rank(wraps: int) -> int:
 
 
 @kernel
-def sum_float64(rows: Words, at: int, value: float) -> None:
-    """Add a float to a sum (bits, overflowed).
+def sum_float64(rows: Words, at: int, seen: int, value: float) -> None:
+    """Add a float to a sum (bits, overflowed) of `seen` values.
 
-    Finite summands whose sum is infinite are an overflow.
+    Finite summands whose sum is infinite are an overflow. The sum of no value is -0, to which every
+    value can be added.
     """
-    old = from_bits(unsigned_word(rows[at]))
+    old = from_bits(unsigned_word(rows[at])) if seen else -0.0
     new = old + value
     if np.isinf(new) and not np.isinf(old) and not np.isinf(value):
         rows[at + 1] = 1
@@ -202,13 +203,13 @@ def sum_float64(rows: Words, at: int, value: float) -> None:
 
 
 @kernel
-def sum_float32(rows: Words, at: int, value: float) -> None:
-    """Add a float to a sum (bits of the float64, overflowed), rounded to single precision at each
-    step.
+def sum_float32(rows: Words, at: int, seen: int, value: float) -> None:
+    """Add a float to a sum (bits of the float64, overflowed) of `seen` values, rounded to single
+    precision at each step.
 
     PostgreSQL rounds its sums of real in this way.
     """
-    old = real(from_bits(unsigned_word(rows[at])))
+    old = real(from_bits(unsigned_word(rows[at])) if seen else -0.0)
     new = old + real(value)
     if np.isinf(new) and not np.isinf(old) and not np.isinf(value):
         rows[at + 1] = 1

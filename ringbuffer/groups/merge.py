@@ -309,10 +309,10 @@ def merge_state(
     elif kind == SUM_NUMERIC:
         merge_numeric(rows, at, source, start)
     elif kind == SUM_FLOAT64:
-        sum_float64(rows, at, from_bits(unsigned_word(source[start])))
+        sum_float64(rows, at, seen, from_bits(unsigned_word(source[start])))
         rows[at + 1] |= source[start + 1]
     elif kind == SUM_FLOAT32:
-        sum_float32(rows, at, from_bits(unsigned_word(source[start])))
+        sum_float32(rows, at, seen, from_bits(unsigned_word(source[start])))
         rows[at + 1] |= source[start + 1]
     elif kind == AVERAGE_FLOAT:
         merge_average(rows, at, seen, source, start, added)

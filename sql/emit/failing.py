@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from sql.emit.single_rows import is_single_row
 from sql.functions import table
-from sql.functions.comparisons import day_beside_constant
 from sql.functions.volatility import is_constant
 from sql.tree.expressions import (
     AggregateCall,
@@ -72,9 +71,7 @@ def _can_fail(node: Expression) -> bool:
         case Column() | OuterColumn() | Literal() | Parameter():
             return False
         case Call():
-            day = day_beside_constant(node, is_constant)
-            arguments = node.arguments if day is None else children(node.arguments[day[1]])
-            return fails_by_itself(node) or any(can_fail(argument) for argument in arguments)
+            return fails_by_itself(node) or any(can_fail(argument) for argument in node.arguments)
         case Cast():
             return fails_by_itself(node) or can_fail(node.operand)
         case Case():

@@ -8,7 +8,7 @@ from sql.errors import SqlError, not_supported
 from sql.functions.aggregate_rows import Aggregate, AggregateText, sort_key
 from sql.functions.arguments import literal_number, literal_text
 from sql.functions.signatures import INTEGERS, NUMBERS, TIMES, unary
-from sql.tree.expressions import WindowCall
+from sql.tree.expressions import Literal, WindowCall
 from sql.tree.numeric_scale import first
 from sql.types.datatypes import scaled_numeric
 
@@ -56,8 +56,22 @@ def _separator(aggregate: AggregateText) -> str:
 
 
 def _string_agg(aggregate: AggregateText) -> str:
+    if not isinstance(aggregate.call.arguments[1], Literal):
+        return _separated(aggregate)
     separator = _separator(aggregate)
     return aggregate.wrap(f"string_agg({aggregate.word}{aggregate.texts[0]}, {separator}{aggregate.ordered()})")
+
+
+def _separated(aggregate: AggregateText) -> str:
+    """Return string_agg with the separator of each row before its text; that of the first one does
+    not count.
+    """
+    aggregate.refuse_distinct()
+    (text, separator), known = aggregate.texts, aggregate.condition
+    pairs = f"list({{'text': {text}, 'before': {separator}}}{aggregate.ordered()})"
+    pairs = aggregate.wrap(f"{pairs} FILTER (WHERE {text} IS NOT NULL{'' if known is None else f' AND {known}'})")
+    one = "CASE WHEN place = 1 THEN pair.text ELSE concat(pair.before, pair.text) END"
+    return f"array_to_string(list_transform({pairs}, lambda pair, place: {one}), '')"
 
 
 def _listagg(aggregate: AggregateText) -> str:

@@ -11,8 +11,7 @@ from sql.functions.long_constants import in_list, long_in_list
 from sql.functions.printing import Printer, Rule, form_of, keys
 from sql.functions.rows import Function
 from sql.functions.signatures import FLOATS, INTEGERS, ORDERED, TIMES, across, alike
-from sql.tree.expressions import Call, Cast, Expression, Literal
-from sql.types.datatypes import TIMESTAMP
+from sql.tree.expressions import Call, Expression, Literal
 
 EQUAL, UNEQUAL = "eq", "ne"
 # The comparisons that order values, as engines write them.
@@ -20,6 +19,9 @@ COMPARISONS = {EQUAL: "=", UNEQUAL: "<>", "lt": "<", "le": "<=", "gt": ">", "ge"
 # The same comparison with its sides exchanged.
 TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 NEGATED = {EQUAL: UNEQUAL, UNEQUAL: EQUAL, "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
+# What makes a date comparable with a time stamp: its midnight, or what is after all others where
+# that is none.
+COMPARED_DAYS = {"timestamp": "compared_day", "timestamptz": "compared_zoned_day"}
 COMPARED = "; ".join(
     (
         alike(ORDERED, "bool"),
@@ -127,7 +129,7 @@ def day_beside_constant(node: Expression, is_constant: Callable[[Expression], bo
         return None
     for place, name in enumerate((node.function, TURNED[node.function])):
         day, moment = node.arguments[place], node.arguments[1 - place]
-        if isinstance(day, Cast) and (day.operand.type.family, day.type) == ("date", TIMESTAMP) and is_constant(moment):
+        if isinstance(day, Call) and day.function == COMPARED_DAYS["timestamp"] and is_constant(moment):
             return name, place
     return None
 
@@ -146,11 +148,11 @@ def _order(name: str) -> Mapping[str, Any]:
             return template.format(*texts)
         turned, place = found
         day, moment = node.arguments[place], texts[1 - place]
-        assert isinstance(day, Cast)
+        assert isinstance(day, Call)
         bound = f"CAST({moment} AS DATE)"
         if turned in ("lt", "ge"):
             bound = f"CASE WHEN {moment} > {bound} THEN {bound} + 1 ELSE {bound} END"
-        return f"({printer.text(day.operand)} {COMPARISONS[turned]} {bound})"
+        return f"({printer.text(day.arguments[0])} {COMPARISONS[turned]} {bound})"
 
     return {"both": both, "duckdb": {**both, "timestamp": of_moments}}
 

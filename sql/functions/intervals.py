@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sql.functions.arguments import literal_text
 from sql.functions.printing import Printer, Rule, micros, moment
-from sql.functions.rows import Function, Kernel
+from sql.functions.rows import STABLE, Function, Kernel
 from sql.times.civil import DAY_US, SECOND_US
+from sql.times.interval_templates import format_interval
 from sql.times.span import YEARS
 from sql.times.time_fields import FIELD_DIGITS
 from sql.tree.expressions import Call
@@ -157,6 +158,11 @@ def _make_interval(printer: Printer, node: Call, texts: list[str]) -> str:
 
 
 FUNCTIONS = (
+    Function(
+        "format_interval", "to_char", "interval text > text",
+        ("to_char(interval '1 day 15:02:12', 'DD HH24:MI')", "01 15:02"), volatility=STABLE,
+        python=format_interval,
+    ),
     Function(
         "justify_days", "justify_days", "interval > interval", ("justify_days(interval '35 days')", "1 mon 5 days"),
         embedded=Kernel("calendars.spans.days_justified"),

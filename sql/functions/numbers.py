@@ -217,7 +217,7 @@ FUNCTIONS = (
             "numeric": "number_formats.formatted",
         },
         special="format_number",
-        missing="float4 text; interval text",
+        missing="float4 text",
     ),
     Function(
         "format_float", "to_char", "float8 text > text", ("to_char(125.8::float8, '999D9')", " 125.8"),

@@ -36,10 +36,17 @@ def _count(aggregate: AggregateText) -> str:
     return aggregate.wrap(f"count({aggregate.word}{aggregate.compared})")
 
 
-def _sum(aggregate: AggregateText) -> str:
-    if aggregate.kind.family in FLOATS:
-        return _added_floats(aggregate) or _float_total(aggregate)
-    return _total(aggregate)
+def _sum(signed: str) -> Callable[[AggregateText], str]:
+    """Return the rule of a sum. The engines' sums begin with 0, so they ask whether all values have
+    a sign, -0 among them, by `signed`.
+    """
+
+    def rule(aggregate: AggregateText) -> str:
+        if aggregate.kind.family in FLOATS:
+            return _added_floats(aggregate) or _float_total(aggregate, signed)
+        return _total(aggregate)
+
+    return rule
 
 
 def _average(aggregate: AggregateText) -> str:
@@ -73,10 +80,11 @@ def _added_floats(aggregate: AggregateText) -> str | None:
     return f"CAST({printer.added_text(aggregate)} AS {printer.type_name(aggregate.call.type)})"
 
 
-def _float_total(aggregate: AggregateText) -> str:
+def _float_total(aggregate: AggregateText, signed: str = "FALSE") -> str:
+    """Return a sum of floats, 22003 where finite values summed to infinity."""
     text, wrap = aggregate.texts[0], aggregate.wrap
-    infinite = f"{text} IN (CAST('Infinity' AS DOUBLE), CAST('-Infinity' AS DOUBLE))"
-    return f"float8_total({wrap(f'sum({text})')}, {wrap(f'bool_or({infinite})')})"
+    largest, all_signed = wrap(f"max(abs({text}))"), wrap(f"bool_and({signed.format(text)})")
+    return f"float8_total({wrap(f'sum({text})')}, {largest}, {all_signed})"
 
 
 def _total(aggregate: AggregateText) -> str:
@@ -186,7 +194,7 @@ AGGREGATES = (
         "sum", "sum",
         "int2 > int8; int4 > int8; int8 > numeric; numeric > numeric; float4 > float4; float8 > float8;"
         "interval > interval",
-        (f"sum(x) {SOME}", "7"), both=_sum,
+        (f"sum(x) {SOME}", "7"), duckdb=_sum("signbit({0})"), spark=_sum("{0} < 0 OR ({0} = 0 AND CAST({0} AS STRING) = '-0.0')"),
         states={**EXACT_SUM, "float4": "SUM_FLOAT32", "float8": "SUM_FLOAT64"}, final="total", adds_floats=True,
         scale=first,
     ),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from sql.functions.arguments import literal_integer, literal_text
+from sql.functions.comparisons import COMPARED_DAYS
 from sql.functions.intervals import date_at_time, span_date_part, span_extract, span_trunc
 from sql.functions.printing import Printer, micros
 from sql.functions.rows import STABLE, VOLATILE, Function, Kernel, Routine, routines
@@ -369,6 +370,19 @@ FUNCTIONS = (
         ("timestamp '2001-03-31 23:00' - interval '1 month 23 hours'", "2001-02-28 00:00:00"),
         bound="shift", constants={1: "interval '1 month'"},
     ),
+    # A date beside a time stamp (bind).
+    Function(
+        COMPARED_DAYS["timestamp"], "", "date > timestamp", can_fail=False, duckdb="compared_midnight({0})",
+        spark=lambda printer, node, texts: printer.civil(texts[0], "date", "timestamp"),
+        kernel=Kernel("calendars.calendar.compared_midnight"), shown="{0}::timestamp without time zone",
+    ),
+    Function(
+        COMPARED_DAYS["timestamptz"], "", "date text > timestamptz", can_fail=False,
+        duckdb="compared_zoned_midnight({0}, {1})",
+        spark=lambda printer, node, texts: instant(printer, printer.civil(texts[0], "date", "timestamp"), _zone(node, 1)),
+        kernel=Kernel("calendars.zoned_calendar.compared_zoned_midnight", reads={1: "zone"}),
+        shown="{0}::timestamp with time zone AT TIME ZONE {1}",
+    ),
 )  # fmt: skip
 ROUTINES = (
     *routines(
@@ -381,6 +395,8 @@ ROUTINES = (
         timestamptz_span=("timestamptz timestamptz > interval", Kernel("calendars.spans.time_span")),
         timestamp_shift=("timestamp interval > timestamp", Kernel("calendars.shifts.add_interval_us")),
         timestamptz_shift=("timestamptz interval zone > timestamptz", Kernel("calendars.shifts.add_interval_zoned")),
+        compared_midnight=("date > timestamp", Kernel("calendars.calendar.compared_midnight")),
+        compared_zoned_midnight=("date zone > timestamptz", Kernel("calendars.zoned_calendar.compared_zoned_midnight")),
         clock_zone=("text > text", "time.clock_zone"),
         zone_name=("timestamptz text > text", "time.zone_name"),
         infinite_field=("text bool > int8", "time.infinite_field"),

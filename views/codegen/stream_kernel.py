@@ -335,9 +335,8 @@ class StreamKernelWriter:
             return f"{use('groups.aggregates', 'add_integer')}({at}, {lo}, {hi})"
         if state is State.SUM_SQUARES:
             return f"{use('groups.aggregates', 'add_square')}({at}, {value.words[0]})"
-        if state in (State.SUM_NUMERIC, State.SUM_FLOAT64, State.SUM_FLOAT32):
-            function = "add_numeric" if state is State.SUM_NUMERIC else state.name.lower()
-            return f"{use('groups.aggregates', function)}({at}, {words if state is State.SUM_NUMERIC else f'np.float64({words})'})"
+        if state is State.SUM_NUMERIC:
+            return f"{use('groups.aggregates', 'add_numeric')}({at}, {words})"
         if state is State.AVERAGE_FLOAT:
             return f"{use('groups.aggregates', 'add_average')}({at}, seen, np.float64({words}))"
         if state is State.PAIRS:
@@ -348,7 +347,7 @@ class StreamKernelWriter:
         if state in TEXT_STATES:
             form = f"{stored_form(state, slot)}, " if state in STORED else ""
             return f"{function}(control, {at}, seen, {form}{words})"
-        if state in (State.MIN_FLOAT, State.MAX_FLOAT):
+        if state in (State.SUM_FLOAT64, State.SUM_FLOAT32, State.MIN_FLOAT, State.MAX_FLOAT):
             words = f"np.float64({words})"
         return f"{function}({at}, seen, {words})"
 

@@ -21,7 +21,7 @@ from sql.tree.walks import children, map_parts, open_columns
 from sql.types.datatypes import BOOL, INT8, TEXT, array_of
 from views.codegen.grouping import has_state
 from views.model.properties import is_ungrouped
-from views.model.trees import columns_of, meaning
+from views.model.trees import columns_of, meaning, uses_now
 from views.plan.rules.combine_groupings import is_combined
 
 COLLECTED = "array_agg"
@@ -68,7 +68,7 @@ def _values(call: AggregateCall) -> list[Expression]:
         part = waiting.pop()
         if part.type.record is not None:
             waiting += children(part)[::-1]
-        elif columns_of(part):
+        elif columns_of(part) or uses_now(part):
             found.setdefault(meaning(part), part)
     return list(found.values()) or [Literal(True, BOOL)]
 

@@ -150,6 +150,7 @@ def _of_floats() -> list[KernelFunction]:
         found.append(KernelFunction(f"{family}_text", f"texts.text_output.float{bits}_to_text", (kind,), "VARCHAR"))
     return [
         *found,
+        KernelFunction("float8_total", "numbers.floats.total", ("DOUBLE", "DOUBLE", "BOOLEAN"), "DOUBLE"),
         KernelFunction("float4_from_float8", "numbers.casts.float64_to_float32", ("DOUBLE",), "FLOAT"),
     ]
 

@@ -234,13 +234,6 @@ def refuse_long(weight: int) -> None:
         raise SqlError("22003", "value overflows numeric format", detail="A numeric holds at most 38 digits.")
 
 
-def float8_total(total: float, has_infinity: bool | None) -> float:
-    """Return a sum of floats, or 22003 where finite values summed to infinity."""
-    if math.isinf(total) and not has_infinity:
-        raise SqlError("22003", "value out of range: overflow")
-    return total
-
-
 def variance(count: int, total: Numeric | None, squares: Numeric | None, name: str) -> Numeric | None:
     """Return var_pop, var_samp, stddev_pop or stddev_samp from the count, the sum and the sum of
     squares.

@@ -32,7 +32,7 @@ from engine.embedded.functions import special_numerics
 from engine.embedded.functions.float_aggregates import FLOAT_AGGREGATES
 from engine.embedded.functions.growing import Limited, limited, series_start, texts_fit, texts_joined, texts_separated
 from engine.embedded.functions.kernels import KERNELS
-from engine.embedded.functions.math import NULL_MATH_SPECIFICATIONS, float8_total
+from engine.embedded.functions.math import NULL_MATH_SPECIFICATIONS
 from engine.embedded.functions.routines import VARIABLE, registered
 from engine.embedded.functions.special_numerics import SPECIAL_FUNCTIONS, SPECIAL_MARKS, total_of
 from engine.embedded.functions.type import (
@@ -326,5 +326,4 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("numeric_finite", [VARIABLE, _TEXT], VARIABLE, lambda value, type_name: value),
     ("numeric_quotient", [VARIABLE, "BIGINT"], VARIABLE, lambda value, count: decimals.divide(value, (count, 0))),
     ("numeric_limited_from_text", [_TEXT, "INTEGER", "INTEGER"], VARIABLE, decimals.limited_from_text),
-    ("float8_total", ["DOUBLE", "BOOLEAN"], "DOUBLE", float8_total),
 ]

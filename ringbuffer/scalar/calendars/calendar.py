@@ -185,6 +185,13 @@ def date_to_timestamp(days: int) -> tuple[int, int]:
 
 
 @kernel
+def compared_midnight(days: int) -> int:
+    """Return the midnight of a date, and after all times but infinity where it is no timestamp."""
+    us, error = date_to_timestamp(days)
+    return us if error == OK else TIMESTAMP_INFINITY - 1
+
+
+@kernel
 def timestamp_to_date(us: int) -> int:
     """Return the day that holds a local timestamp."""
     if is_infinite_timestamp(us):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from ringbuffer.compile.jit import kernel
 from ringbuffer.memory.error_codes import OK
 from ringbuffer.scalar.calendars.calendar import (
+    TIMESTAMP_INFINITY,
     check_timestamp,
     date_to_timestamp,
     is_infinite_timestamp,
@@ -42,3 +43,15 @@ def date_to_timestamptz(days: int, transitions: Transitions, offsets: Offsets) -
     if error != OK:
         return 0, error
     return local_to_utc(local, transitions, offsets)
+
+
+@kernel
+def compared_zoned_midnight(days: int, transitions: Transitions, offsets: Offsets) -> int:
+    """Return the UTC time of a date's local midnight.
+
+    Where that is no timestamp it is before or after all times that are not infinite.
+    """
+    us, error = date_to_timestamptz(days, transitions, offsets)
+    if error == OK:
+        return us
+    return TIMESTAMP_INFINITY - 1 if days > 0 else 1 - TIMESTAMP_INFINITY

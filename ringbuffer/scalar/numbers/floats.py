@@ -98,6 +98,17 @@ def power(a: float, b: float) -> tuple[float, int]:
 
 
 @kernel
+def total(value: float, largest: float, all_signed: int) -> tuple[float, int]:
+    """Return (sum of floats, error): finite values that are summed to infinity are out of range.
+
+    largest: the largest absolute value. all_signed: all values have a sign, also where they are -0.
+    """
+    if np.isinf(value) and not np.isinf(largest):
+        return 0.0, FLOAT_OVERFLOW
+    return (-0.0 if all_signed and value == 0 else value), OK
+
+
+@kernel
 def width_bucket(operand: float, low: float, high: float, count: int) -> tuple[int, int]:
     """Return (number of the bucket of `count` equal ones that holds the operand, error).
 

@@ -18,6 +18,7 @@ from sql.bind.expressions.context import BindContext
 from sql.bind.expressions.object_names import constant_oids, from_texts, names_objects, scalar, to_texts
 from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError, not_supported
+from sql.functions.comparisons import COMPARED_DAYS, NEGATED
 from sql.functions.overloads import element_family
 from sql.functions.signatures import INTEGERS, Signature
 from sql.functions.table import result_scale
@@ -346,9 +347,17 @@ def converted(signature: Signature, operands: Sequence[Expression], context: Bin
             found.append(coerce(operand, next(one.type for one in operands if one.type.is_record), context))
         elif family == "array":
             found.append(coerce(operand, array_of(element), context))
+        elif operand.type.family == "date" and family in COMPARED_DAYS and signature.canonical in NEGATED:
+            found.append(compared_day(operand, SqlType(family), context))
         else:
             found.append(coerce(operand, SqlType(family), context))
     return found
+
+
+def compared_day(day: Expression, target: SqlType, context: BindContext) -> Expression:
+    """Return a date as what is compared with a time stamp: not every date is one."""
+    zone = (Literal(context.settings.clock_zone, TEXT),) if target == TIMESTAMPTZ else ()
+    return Call(COMPARED_DAYS[target.family], (day, *zone), target, position_of(day))
 
 
 def element_type(signature: Signature, operands: Sequence[Expression]) -> SqlType:

@@ -77,7 +77,7 @@ def test_without_an_archive_the_functions_are_compiled_in_the_data_folder(tmp_pa
 def start_without_archive(folder: Path) -> None:
     runtime = SparkRuntime(512, 1, folder, own_classes(folder))
     try:
-        rows = runtime.session().sql("SELECT float8_total(3.5D, false) AS total").toArrow().to_pylist()
+        rows = runtime.session().sql("SELECT float8_total(3.5D, 3.5D, false) AS total").toArrow().to_pylist()
         assert rows == [{"total": 3.5}]
     finally:
         runtime.stop()

@@ -229,9 +229,9 @@ def float_result(state: State, values: list[float], pieces: bool) -> tuple[float
         if state is State.AVERAGE_FLOAT:
             aggregates.add_average(table.rows, STATE_AT, seen, value)
         elif state is State.SUM_FLOAT32:
-            aggregates.sum_float32(table.rows, STATE_AT, value)
+            aggregates.sum_float32(table.rows, STATE_AT, seen, value)
         else:
-            aggregates.sum_float64(table.rows, STATE_AT, value)
+            aggregates.sum_float64(table.rows, STATE_AT, seen, value)
 
     if pieces:
         table = fold_in_pieces(random.Random(1), state, add, values)
@@ -252,6 +252,8 @@ def test_float_sums(state: State, pieces: bool) -> None:
     assert float_result(state, [1.0, math.inf, 2.0], pieces) == (math.inf, OK)
     assert math.isnan(float_result(state, [math.inf, -math.inf, 1.0], pieces)[0])
     assert math.isnan(float_result(state, [1.0, math.nan], pieces)[0])
+    signs = [math.copysign(1, float_result(state, zeros, pieces)[0]) for zeros in ([-0.0, -0.0], [-0.0, 0.0])]
+    assert signs == [1 if state is State.AVERAGE_FLOAT else -1, 1]
     large = 3e38 if state is State.SUM_FLOAT32 else 1.7e308
     assert float_result(state, [large, large], pieces)[1] == FLOAT_OVERFLOW
     # Whether a sum leaves the range on its way depends on the order of additions, as it does in

@@ -1,0 +1,33 @@
+-- Run: psql -X -q -A -t -h 127.0.0.1 -p PORT -f k23a_sums_of_minus_zero.sql antumbra ; its stdout must be k23a_sums_of_minus_zero.expected
+SET client_min_messages = error;
+DROP SCHEMA IF EXISTS k23a_sums_of_minus_zero CASCADE;
+CREATE SCHEMA k23a_sums_of_minus_zero;
+SET search_path = k23a_sums_of_minus_zero;
+CREATE TABLE b (f float8, r real);
+INSERT INTO b VALUES ('-0', '-0'), (NULL, NULL);
+SELECT sum(f), avg(f), sum(r), avg(r), sum(f) FILTER (WHERE f > 5), sum(f + 0) FROM b;
+SELECT sum(f), sum(r) FROM b WHERE f IS NOT NULL GROUP BY f;
+INSERT INTO b VALUES ('0', '0');
+SELECT sum(f), avg(f), sum(r), avg(r) FROM b;
+INSERT INTO b VALUES ('NaN', '0');
+SELECT sum(f), avg(f), sum(r) FROM b;
+INSERT INTO b VALUES ('inf', '-inf');
+SELECT sum(f), avg(f), sum(r) FROM b;
+SELECT sum(f), avg(f) FROM (VALUES ('inf'::float8), (1e308)) x (f);
+SELECT sum(f) FROM (VALUES (1e308::float8), (1e308)) x (f);
+CREATE FOREIGN TABLE s (k int, f float8, r real) SERVER stream;
+CREATE VIEW v AS SELECT k, sum(f) AS a, avg(f) AS b, sum(r) AS c, avg(r) AS d, sum(f) FILTER (WHERE f > 5) AS e FROM s GROUP BY k;
+CREATE VIEW w AS SELECT sum(a) AS a, sum(c) AS c FROM (SELECT k, sum(f) AS a, sum(r) AS c FROM s GROUP BY k) g;
+CREATE VIEW x AS SELECT k % 2 AS k, sum(a) AS a FROM (SELECT k, sum(f) AS a FROM s GROUP BY k) g GROUP BY 1;
+INSERT INTO s VALUES (1, '-0', '-0'), (1, '-0', '-0');
+SELECT * FROM v;
+INSERT INTO s VALUES (1, '-0', '-0'), (2, '-0', '-0');
+SELECT * FROM v ORDER BY k;
+SELECT * FROM w;
+SELECT * FROM x ORDER BY k;
+INSERT INTO s VALUES (2, '0', '0'), (2, '-0', '-0');
+SELECT * FROM v ORDER BY k;
+SELECT * FROM w;
+
+RESET search_path;
+DROP SCHEMA IF EXISTS k23a_sums_of_minus_zero CASCADE;
