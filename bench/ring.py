@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from bench.charts import chart
 from bench.figures import README, Figure, interleaved, report, told, write_report
-from ringbuffer.decode.copy_text import TextDecoder
+from ringbuffer.decode.copy_formats import TextDecoder
 from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel, PhysicalType
 from ringbuffer.memory.row_block import MORSEL_ROWS_MAX
 from ringbuffer.ring.ring import Ring

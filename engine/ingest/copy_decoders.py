@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 
 from engine.ingest.copy_arrow import ArrowDecoder
 from ringbuffer.decode.copy_binary import BinaryDecoder
-from ringbuffer.decode.copy_csv import CsvDecoder, CsvFormat
-from ringbuffer.decode.copy_text import TextDecoder, TextFormat
+from ringbuffer.decode.copy_formats import CsvDecoder, CsvFormat, TextDecoder, TextFormat
 from ringbuffer.memory.columns import Layout, PhysicalType
 from ringbuffer.memory.error_codes import DATETIME_OVERFLOW, INVALID_DATETIME, INVALID_TEXT, RowError
 from sql.catalog.catalog import ColumnDescription, RelationDescription

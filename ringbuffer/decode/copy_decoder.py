@@ -40,21 +40,75 @@ from ringbuffer.memory.row_block import FORCE, PADDING_BYTES, RowBlock, RowPlan,
 from ringbuffer.scalar.calendars.time_zones import zone_table
 from ringbuffer.scalar.numbers.fields import Bytes
 
+Piece = bytes | bytearray | memoryview
+
+# Of fewer bytes nothing is lost when they are looked at again.
 CUT_BYTES_MIN = 65_536
 # So much is copied at once: it holds the interpreter.
 PIECE_BYTES = 4 << 20
 CUT_ROWS_SPARE = 64
 
 
-class CopyDecoder:
+class PendingBytes:
+    """The pending bytes of one decoder."""
+
+    def __init__(self) -> None:
+        self._pending = bytearray()
+        self._wait_bytes = 0
+
+    @property
+    def pending_bytes(self) -> memoryview:
+        """A copy of the bytes that were fed and have not become a row yet."""
+        # numpy copies without the interpreter's lock.
+        return np.frombuffer(self._pending, dtype=np.uint8).copy().data
+
+    def keeps(self, bytes_count: int) -> bool:
+        """Tell whether `feed` would only keep so many more bytes, since their row is longer."""
+        return len(self._pending) + bytes_count < self._wait_bytes
+
+    def _taken(self, *pieces: Piece) -> bytearray:
+        """Return all pending bytes and these, with BLOCK_BYTES zeros after them; nothing is pending
+        then.
+        """
+        pending, self._pending = self._pending, bytearray()
+        padded = (*pieces, bytes(BLOCK_BYTES))
+        if len(pending) <= CUT_BYTES_MIN:
+            return bytearray().join((pending, *padded))
+        # Nothing is copied of a row that is not complete yet.
+        for piece in padded:
+            pending += piece
+        return pending
+
+    def _keep(self, *pieces: Piece) -> None:
+        for piece in pieces:
+            self._pending += piece
+
+    def _give_back(self, buffer: bytearray, start: int) -> None:
+        """Keep what no row was made of: the bytes of `_taken` from `start` on. No array shares its
+        memory any more.
+        """
+        end = len(buffer) - BLOCK_BYTES
+        if start:
+            rest = memoryview(buffer)[:end]
+            for place in range(start, end, PIECE_BYTES):
+                self._pending += rest[place : place + PIECE_BYTES]
+        else:
+            del buffer[end:]
+            self._pending = buffer
+        # A row that is longer than all the bytes so far is not scanned again at each feed, only
+        # when they have doubled.
+        self._wait_bytes = 2 * len(self._pending) if len(self._pending) > CUT_BYTES_MIN else 0
+
+
+class CopyDecoder(PendingBytes):
     """A decoder that takes bytes of COPY and returns morsels.
 
     Attributes:
         rows_count: rows of all morsels so far.
 
     Arguments:
-        settings: whether the format is CSV, quote, escape, and classes of bytes (copy_text and
-            copy_csv).
+        settings: whether the format is CSV, quote, escape, and classes of bytes (see
+            copy_formats).
         force: FORCE of each column; empty: no column has one.
         fallback: returns, for (column, text), the value of a date or timestamp that is not ISO;
             raises RowError for a bad one.
@@ -64,6 +118,7 @@ class CopyDecoder:
         self, layout: Layout, settings: tuple[bool, int, int, Bytes], null: str, header: bool, fallback: Fallback | None,
         time_zone: str, force: Sequence[int] = (),
     ) -> None:  # fmt: skip
+        super().__init__()
         self.rows_count = 0
         self.plan = RowPlan(layout)
         csv, quote, escape, classes = settings
@@ -74,9 +129,7 @@ class CopyDecoder:
         self.plan.columns[:, FORCE] = force or 0
         self._header = header
         self._fallback = fallback
-        self._pending = bytearray()
         self._heap = np.empty(0, dtype=np.uint8)
-        self._wait_bytes = 0
         self._row_bytes = float(max(2, 2 * len(layout)))
         self._state = np.zeros(STATE_WORDS, dtype=np.int64)
         fields = np.zeros((len(layout) + 1, 3), dtype=np.int64)
@@ -90,36 +143,24 @@ class CopyDecoder:
         """How many lines have become rows, the header included."""
         return int(self._state[LINE])
 
-    @property
-    def pending_bytes(self) -> memoryview:
-        """A copy of the bytes that were fed and have not become a row yet."""
-        # numpy copies without the interpreter's lock.
-        return np.frombuffer(self._pending, dtype=np.uint8).copy().data
-
-    def keeps(self, bytes_count: int) -> bool:
-        """Tell whether `feed` would only keep so many more bytes, since their row is longer."""
-        return len(self._pending) + bytes_count < self._wait_bytes
-
-    def feed(self, data: bytes | bytearray | memoryview) -> list[Morsel]:
+    def feed(self, *pieces: Piece) -> list[Morsel]:
         """Take some bytes and return the rows that are complete. Raises RowError."""
         if self._state[ENDED]:
             return []
-        self._pending += data
-        if len(self._pending) < self._wait_bytes:
+        if self.keeps(sum(map(len, pieces))):
+            self._keep(*pieces)
             return []
-        return self._decode_pending(False)
+        return self._decode(self._taken(*pieces), False)
 
     def finish(self) -> list[Morsel]:
         """Return the rows of the last bytes, whose line end may be missing. Raises RowError."""
         if self._state[ENDED]:
             return []
-        return self._decode_pending(True)
+        return self._decode(self._taken(), True)
 
-    def _decode_pending(self, final: bool) -> list[Morsel]:
-        pending, self._pending = self._pending, bytearray()
-        end = len(pending)
-        pending += bytes(BLOCK_BYTES)
-        buffer = np.frombuffer(pending, dtype=np.uint8)
+    def _decode(self, taken: bytearray, final: bool) -> list[Morsel]:
+        end = len(taken) - BLOCK_BYTES
+        buffer = np.frombuffer(taken, dtype=np.uint8)
         morsels: list[Morsel] = []
         start = 0
         while start < end and not self._state[ENDED]:
@@ -131,17 +172,7 @@ class CopyDecoder:
             elif start == before:
                 break
         del buffer
-        if start:
-            rest = memoryview(pending)[:end]
-            for place in range(start, end, PIECE_BYTES):
-                self._pending += rest[place : place + PIECE_BYTES]
-        else:
-            # Nothing is copied of a row that is not complete yet.
-            del pending[end:]
-            self._pending = pending
-        # A row that is longer than all the bytes so far is not scanned again at each feed, only
-        # when they have doubled.
-        self._wait_bytes = 2 * len(self._pending) if len(self._pending) > CUT_BYTES_MIN else 0
+        self._give_back(taken, start)
         return morsels
 
     def _next_morsel(self, buffer: npt.NDArray[np.uint8], start: int, end: int, final: bool) -> Morsel:

@@ -27,6 +27,9 @@ from ringbuffer.decode.store_field import (
 from ringbuffer.memory.addresses import (
     float32_from_bits,
     float_from_bits,
+    load_int16,
+    load_int32,
+    load_word,
     signed_word,
     store_byte,
     store_float32,
@@ -92,6 +95,7 @@ from ringbuffer.scalar.numbers.numeric import (
     SIGN_NAN,
     SIGN_NEGATIVE,
 )
+from ringbuffer.scalar.texts.text_values import swap_bytes
 
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 SCALE_MAX = 0x3FFF
@@ -380,20 +384,22 @@ def binary_numeric(
     return parse_numeric_column(heap, first, at + 8, precision, scale)
 
 
-@kernel
+@inlined_kernel
 def signed_int16(buffer: Bytes, at: int) -> int:
     """Return the int16 in network order at `at`."""
-    value: int = signed_word(np.int16((signed_word(buffer[at]) << 8) | signed_word(buffer[at + 1])))
+    value: int = swap_bytes(signed_word(load_int16(buffer.ctypes.data + at))) >> 48
     return value
 
 
-@kernel
+@inlined_kernel
 def signed_int32(buffer: Bytes, at: int) -> int:
     """Return the int32 in network order at `at`."""
-    return (signed_int16(buffer, at) << 16) | (signed_int16(buffer, at + 2) & 0xFFFF)
+    value: int = swap_bytes(signed_word(load_int32(buffer.ctypes.data + at))) >> 32
+    return value
 
 
-@kernel
+@inlined_kernel
 def signed_int64(buffer: Bytes, at: int) -> int:
     """Return the int64 in network order at `at`."""
-    return (signed_int32(buffer, at) << 32) | (signed_int32(buffer, at + 4) & 0xFFFFFFFF)
+    value: int = swap_bytes(load_word(buffer.ctypes.data + at))
+    return value

@@ -9,8 +9,7 @@ import pyarrow as pa
 
 from ringbuffer.decode.bind_runs import find_binds
 from ringbuffer.decode.copy_binary import SIGNATURE, BinaryDecoder
-from ringbuffer.decode.copy_csv import CsvDecoder
-from ringbuffer.decode.copy_text import TextDecoder
+from ringbuffer.decode.copy_formats import CsvDecoder, TextDecoder
 from ringbuffer.decode.json_texts import jsonb_texts, one_text
 from ringbuffer.decode.literals import LiteralDecoder
 from ringbuffer.decode.one_row import OneRow

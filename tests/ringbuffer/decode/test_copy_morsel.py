@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 from ringbuffer.compile.jit import kernel
-from ringbuffer.decode.copy_csv import CsvDecoder, CsvFormat
 from ringbuffer.decode.copy_decoder import CopyDecoder
-from ringbuffer.decode.copy_text import TextDecoder, TextFormat
+from ringbuffer.decode.copy_formats import CsvDecoder, CsvFormat, TextDecoder, TextFormat
 from ringbuffer.decode.quick_values import quick_date, quick_decimal, quick_integer
 from ringbuffer.memory.columns import ColumnLayout, Layout, PhysicalType
 from ringbuffer.memory.error_codes import INVALID_DATETIME, RowError

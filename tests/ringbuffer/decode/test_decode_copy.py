@@ -8,8 +8,7 @@ import random
 
 import pytest
 
-from ringbuffer.decode.copy_csv import CsvDecoder, CsvFormat
-from ringbuffer.decode.copy_text import TextDecoder, TextFormat
+from ringbuffer.decode.copy_formats import CsvDecoder, CsvFormat, TextDecoder, TextFormat
 from ringbuffer.memory import error_codes as codes
 from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel, PhysicalType
 from ringbuffer.memory.error_codes import RowError

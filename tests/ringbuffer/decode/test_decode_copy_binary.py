@@ -119,6 +119,77 @@ def test_what_is_wrong(data: bytes, code: int, row: int, column: int) -> None:
         assert raised.value.sqlstate[:2] in ("22", "23")
 
 
+FIXED: tuple[tuple[PhysicalType, str], ...] = (
+    (PhysicalType.INT16, ">h"),
+    (PhysicalType.INT32, ">i"),
+    (PhysicalType.INT64, ">q"),
+    (PhysicalType.FLOAT32, ">f"),
+    (PhysicalType.FLOAT64, ">d"),
+    (PhysicalType.BOOL, ">?"),
+    (PhysicalType.DATE, ">i"),
+    (PhysicalType.TIMESTAMP, ">q"),
+)
+DAYS_2000, US_2000 = 10_957, 10_957 * 86_400_000_000
+SINCE_1970 = {PhysicalType.DATE: DAYS_2000, PhysicalType.TIMESTAMP: US_2000}
+FIXED_LAYOUT: Layout = tuple(ColumnLayout(f"c{number}", physical) for number, (physical, _) in enumerate(FIXED))
+
+
+def fixed_row(chance: random.Random) -> list[tuple[bytes | None, object]]:
+    """Return the bytes of each field with the value that they are, None for NULL."""
+    found: list[tuple[bytes | None, object]] = []
+    for physical, form in FIXED:
+        data = chance.randbytes(struct.calcsize(form))
+        if form in (">f", ">d"):
+            data = struct.pack(form, chance.randint(-1000, 1000) / 4)
+        elif physical in SINCE_1970:
+            data = struct.pack(form, chance.randint(-100_000, 100_000))
+        elif form == ">?":
+            data = chance.choice([b"\0", b"\1"])
+        value = struct.unpack(form, data)[0] + SINCE_1970.get(physical, 0)
+        found.append((None, None) if chance.random() < 0.1 else (data, value))
+    return found
+
+
+def fixed_tuple(row: list[tuple[bytes | None, object]]) -> bytes:
+    return struct.pack(">h", len(row)) + b"".join(field(data) for data, _ in row)
+
+
+@pytest.mark.parametrize("count", [1, 255, 256, 257, 3000])
+def test_values_of_fixed_widths(count: int) -> None:
+    chance = random.Random(count)
+    rows = [fixed_row(chance) for _ in range(count)]
+    data = HEADER + b"".join(map(fixed_tuple, rows)) + END
+    for piece_bytes in (len(data), 1000):
+        decoder = BinaryDecoder(FIXED_LAYOUT, [False] * len(FIXED))
+        found: list[list[object]] = []
+        for start in range(0, len(data), piece_bytes):
+            for morsel in decoder.feed(data[start : start + piece_bytes]):
+                columns = [
+                    [None if null else value for value, null in zip(values.tolist(), nulls.tolist(), strict=True)]
+                    for values, nulls in zip(morsel.data, morsel.nulls, strict=True)
+                ]
+                found += map(list, zip(*columns, strict=True))
+        assert decoder.finish() == []
+        assert found == [[value for _, value in row] for row in rows]
+
+
+@pytest.mark.parametrize("column", range(len(FIXED)))
+@pytest.mark.parametrize("number", [0, 255, 256, 700])
+def test_the_first_wrong_value_of_the_first_wrong_row(number: int, column: int) -> None:
+    chance = random.Random(column)
+    rows = [fixed_row(chance) for _ in range(900)]
+    # Those after it, in every column.
+    for later in range(len(FIXED)):
+        for row in (number, number + 1 + later):
+            if row > number or later >= column:
+                rows[row][later] = (bytes(3), None)
+    decoder = BinaryDecoder(FIXED_LAYOUT, [False] * len(FIXED))
+    with pytest.raises(RowError) as raised:
+        decoder.feed(HEADER + b"".join(map(fixed_tuple, rows)) + END)
+    assert (raised.value.code, raised.value.row, raised.value.column) == (codes.BINARY_FORMAT, number, column)
+    assert (raised.value.line, raised.value.raw) == (number + 1, bytes(3))
+
+
 def test_good_rows_before_an_error_are_given_first() -> None:
     decoder = BinaryDecoder(LAYOUT, RAW)
     (morsel,) = decoder.feed(HEADER + GOOD + b"\0\3")

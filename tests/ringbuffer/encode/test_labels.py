@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
-from ringbuffer.decode.copy_text import TextDecoder, TextFormat
+from ringbuffer.decode.copy_formats import TextDecoder, TextFormat
 from ringbuffer.decode.parameters import decode_parameters
 from ringbuffer.encode.columns import binary_column, text_column
 from ringbuffer.encode.output_forms import Forms

@@ -1,6 +1,6 @@
-"""COPY's CSV format: its options and its decoder.
+"""COPY's text and CSV formats: their options and their decoders.
 
-The work is in copy_decoder, copy_rows and copy_csv_line.
+The work is in copy_decoder, copy_rows, copy_text_line and copy_csv_line.
 """
 
 from __future__ import annotations
@@ -50,3 +50,31 @@ class CsvDecoder(CopyDecoder):
             for column in layout
         ]
         super().__init__(layout, settings, options.null, options.header, fallback, time_zone, force)
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """The options of COPY ... (FORMAT text).
+
+    Attributes:
+        delimiter: one byte.
+        header: true if the first line is skipped.
+    """
+
+    delimiter: str = "\t"
+    null: str = "\\N"
+    header: bool = False
+
+
+class TextDecoder(CopyDecoder):
+    """A decoder of COPY text for one statement."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        options: TextFormat = TextFormat(),
+        fallback: Fallback | None = None,
+        time_zone: str = "UTC",
+    ) -> None:
+        classes = byte_classes(delimiter=ord(options.delimiter))
+        super().__init__(layout, (False, 0, 0, classes), options.null, options.header, fallback, time_zone)
