@@ -2,7 +2,8 @@
 as long as the computation.
 
 Enters: an expression. Leaves: a function that is made of the very functions which DuckDB calls for
-the same expression, or None where DuckDB has something of its own. Between functions, values are
+the same expression and of those of `plain_functions`, or None where DuckDB has something else of
+its own. Between functions, values are
 what functions of ours take and return: numerics are (unscaled, scale). Must not compute anything
 else than these functions do.
 """
@@ -18,6 +19,7 @@ from engine.embedded.functions.json import read_field_text
 from engine.embedded.functions.registration import either
 from engine.embedded.functions.routines import implementation, special_of
 from engine.embedded.functions.type import reader
+from engine.embedded.plain_functions import plain_function
 from sql.emit.duckdb import DuckDbExpressions
 from sql.errors import SqlError
 from sql.functions.arguments import RUN
@@ -98,8 +100,8 @@ def conversion(cast: Cast) -> Reading | None:
     if given.family in ("int2", "int4", "int8"):
         if wanted.family == "numeric":
             return lambda value: (value, 0)
-        if wanted.family == "float8":
-            return float
+        if wanted.family in ("float8", "text"):
+            return float if wanted.family == "float8" else str
         return same if wanted.family in ("int4", "int8") and wanted.family >= given.family else None
     if wanted.family == "text" and given.family in ("json", "jsonb", "varchar", "name", "uuid"):
         return same
@@ -113,6 +115,9 @@ def same(value: Any) -> Any:
 
 def called(call: Call) -> RowFunction | None:
     """Return the function of a call."""
+    plain = plain_function(call)
+    if plain is not None:
+        return applied(plain, call.arguments)
     found = ROWS.get(call.function)
     if found is None or not call.arguments or found.of_session or found.waits:
         return None

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from engine.catalog.image import CatalogImage, StreamEntry
 from engine.embedded.query_engine import QueryEngine
+from engine.execution.computed_rows import ComputedValues, computed_values
 from engine.execution.prepared import Prepared
 from engine.ingest.field_readers import FieldReader, arriving_layout, has_kernel
 from engine.ingest.insert import InsertTarget, default_row, is_now, now_columns
@@ -31,7 +32,7 @@ from sql.catalog.catalog import ColumnDescription
 from sql.parse.statements.insert import Insert
 from sql.tree.expressions import Cast, Expression, Literal, Parameter
 from sql.tree.relations import Values
-from sql.types.datatypes import FAMILIES
+from sql.types.datatypes import FAMILIES, SqlType
 
 TEXT_FAMILIES = frozenset({"text", "varchar"})
 INTEGERS, FLOATS = frozenset({"int2", "int4", "int8"}), frozenset({"float4", "float8"})
@@ -150,7 +151,24 @@ class LiteralRows:
         return self.given
 
 
-Shape = ParameterRow | ParameterRows | LiteralRows
+@dataclass(frozen=True, eq=False)
+class ComputedRow:
+    """The shape of one row with values that are computed of parameters.
+
+    Attributes:
+        row: that of the values.
+    """
+
+    row: ParameterRow
+    computed: ComputedValues
+
+    @property
+    def target(self) -> InsertTarget:
+        """The columns of the values; see ParameterRow."""
+        return self.row.target
+
+
+Shape = ParameterRow | ParameterRows | LiteralRows | ComputedRow
 
 
 def parameter_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> Shape | None:
@@ -176,6 +194,8 @@ def _make_shape(prepared: Prepared, image: CatalogImage, engine: QueryEngine) ->
         # The number of what had a name when the statement was bound.
         return None
     row = _make_row(rows[0], entry, bound.targets, image, engine)
+    if row is None and len(rows) == 1 and not bound.functions:
+        return _make_computed(rows[0], prepared.parameter_types, entry, bound.targets, image, engine)
     if row is None or len(row.layout) * len(rows) != len(prepared.parameter_types):
         return None
     for index in range(1, len(rows)):
@@ -235,6 +255,37 @@ def _constant_row(
             kept.clear()
         known = kept[place] = constants, default_row(stream, constants, engine, 0, "UTC")
     return known[1]
+
+
+def _make_computed(
+    items: Sequence[Expression],
+    types: Sequence[SqlType],
+    entry: StreamEntry,
+    targets: Sequence[int],
+    image: CatalogImage,
+    engine: QueryEngine,
+) -> ComputedRow | None:
+    """Return the shape of a row whose parameters are the values that are given to its columns."""
+    stream = entry.stream
+    given: list[Expression | int] = []
+    found: list[Expression] = []
+    for index, item in zip(stream.places_of(targets), items, strict=True):
+        if index >= len(stream.stored):
+            return None
+        column = stream.stored[index]
+        parameter = item.operand if isinstance(item, Cast) else item
+        if isinstance(item, Literal) or is_now(item, column):
+            found.append(item)
+        elif isinstance(parameter, Parameter) and _arrival_layout(item, parameter, column, stream.layout[index]):
+            given.append(parameter.number - 1)
+            placed = replace(parameter, number=len(given))
+            found.append(replace(item, operand=placed) if isinstance(item, Cast) else placed)
+        else:
+            given.append(item)
+            found.append(Parameter(len(given), column.type))
+    computed = computed_values(given, types)
+    row = None if computed is None else _make_row(found, entry, targets, image, engine)
+    return None if computed is None or row is None else ComputedRow(row, computed)
 
 
 def _is_shifted(item: Expression, first: Expression, shift: int) -> bool:

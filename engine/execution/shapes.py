@@ -86,7 +86,7 @@ class Shapes:
         shape = text[:begin] + COMPARED.sub(shown_kind, conditions) + match["rest"]
         prepared = self._known.get(shape)
         if prepared is None or not self._is_current(prepared, image):
-            if self._has_come(shape):
+            if self.has_come(shape):
                 self._prepare(shape, text[:begin], conditions, match["rest"], image)
             return None
         constants = [constant for _, _, constant in COMPARED.findall(conditions)]
@@ -102,7 +102,7 @@ class Shapes:
         """
         if len(statements) != 1 or not isinstance(statements[0], Select) or len(text) > TEXT_CHARACTERS_MAX:
             return None
-        if (len(text) <= SHAPE_CHARACTERS_MAX and SHAPED.match(text)) or not self._has_come(text):
+        if (len(text) <= SHAPE_CHARACTERS_MAX and SHAPED.match(text)) or not self.has_come(text):
             return None
         prepared = Prepared(statements[0], (), is_of_text=True)
         self._names.keep_plan(text, prepared)
@@ -118,7 +118,15 @@ class Shapes:
             return False
         return True
 
-    def _has_come(self, shape: str) -> bool:
+    def known(self, shape: str) -> Prepared | None:
+        """Return the statement of a shape."""
+        return self._known.get(shape)
+
+    def keep(self, shape: str, prepared: Prepared) -> None:
+        """Keep the statement of a shape."""
+        self._names.keep_plan(shape, prepared)
+
+    def has_come(self, shape: str) -> bool:
         """Tell whether a shape or text has come before, and remember it."""
         if shape in self._known or shape in self._once:
             return True

@@ -22,7 +22,7 @@ from engine.catalog.per_image import PerImage
 from engine.commit.log_answer import LogAnswer
 from engine.commit.row_commit import RowCommit, Views
 from engine.execution.outcome import expand
-from engine.execution.parameter_rows import ParameterRow, parameter_row
+from engine.execution.parameter_rows import ComputedRow, ParameterRow, parameter_row
 from engine.execution.prepared import Prepared
 from engine.ingest.field_readers import FieldReader
 from engine.ingest.insert import HEAD, InsertTarget, now_in
@@ -40,6 +40,7 @@ from sql.errors import SqlError
 from sql.settings.settings import Settings
 from sql.times.civil import utc_offset_us
 from sql.wire import writer
+from sql.wire.messages import Bind
 from sql.wire.packets import DESCRIBE, EXECUTE, HEAD_OFFSET, NO_LIMIT, QUERY, SYNC, query_text
 from sql.wire.reader import read_bind
 
@@ -52,6 +53,8 @@ NAME_OFFSET = HEAD_OFFSET + 1
 EXECUTE_SYNC_BYTES = len(EXECUTE + NO_LIMIT + SYNC)
 # Packets of one statement: a client may choose other formats from time to time.
 PACKETS_KEPT_MAX = 8
+# The shape of a row with computed values, its parameters with their formats, and the reply.
+Computed = tuple[ComputedRow, Sequence[bytes | None], tuple[int, ...], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +161,8 @@ class RowInserts:
             if known is not None:
                 last.keep(image, known)
         reply = False if known is None else self._do(known, data, image, is_again)
+        if reply is False:
+            reply = self._do_computed(data, image, is_query)
         return session.reads.answer(data) if reply is False else reply
 
     def _is_still(self, known: KnownInsert) -> bool:
@@ -181,7 +186,11 @@ class RowInserts:
             or not placed.row.fill(data, packet.values_offset, len(data) - len(packet.tail), known.readers)
         ):
             return False
-        committer, commit = self._server.committer, placed.commit
+        return self._committed(known, data, image, is_again)
+
+    def _committed(self, known: KnownInsert, data: bytes, image: CatalogImage, is_again: bool) -> bytes | bool:
+        """Commit the row that is decoded; see `_do`."""
+        committer, commit = self._server.committer, known.placed.commit
         done = committer.commit_row(commit, known.views, image, known.waits, self._log_answer)
         if done is None:
             return False
@@ -190,6 +199,54 @@ class RowInserts:
             return self.end(None)
         committer.log.flush_soon(self._log_answer, self._loop.call_soon)
         return True
+
+    def _do_computed(self, data: bytes, image: CatalogImage, is_query: bool) -> bytes | bool:
+        """Compute values of parameters, or of a text's constants, and commit their row as `_do`
+        does.
+        """
+        session, settings = self._session, self._session.settings
+        found = self._computed_text(data, image) if is_query else self._computed_bind(data, image)
+        if found is None or settings.read_only:
+            return False
+        shape, values, formats, reply = found
+        row, stream_name = shape.row, shape.target.entry.stream.name
+        if not row.fits_one_row or not session.identity.may_insert(stream_name, image):
+            return False
+        codes = row.codes(shape.computed.formats(formats))
+        placed = shape.computed.placed.get(codes)
+        if placed is None:
+            if len(shape.computed.placed) >= PACKETS_KEPT_MAX:
+                return False
+            placed = shape.computed.placed[codes] = place(row.target, row.layout, codes, settings, row.read)
+        block = None if placed is None else session.staged.block(shape, values, formats, image)
+        session.sequences.end_transaction()
+        readers = field_readers(row, codes, settings)
+        if placed is None or block is None or not placed.row.fill(block, 0, len(block), readers):
+            return False
+        packet = None if is_query else InsertPacket(0, codes, b"", 0, reply, placed)
+        views, waits = image.chains_of(stream_name), settings.waits_for_log
+        known = KnownInsert(b"", settings.captured(), placed, reply, views, waits, readers, packet)
+        return self._committed(known, data, image, is_again=False)
+
+    def _computed_text(self, data: bytes, image: CatalogImage) -> Computed | None:
+        text = query_text(data, self._session.settings.is_conforming)
+        found = None if text is None else self._session.staged.shaped(text.decode(), image)
+        return None if found is None else (*found, (0,) * len(found[1]), INSERTED)
+
+    def _computed_bind(self, data: bytes, image: CatalogImage) -> Computed | None:
+        name_end = data.find(0, NAME_OFFSET)
+        if self._session.reads.is_like_last(data) or name_end < 0 or data[HEAD_OFFSET] != 0:
+            return None
+        prepared = self._prepared.get(data[NAME_OFFSET:name_end].decode(errors="surrogateescape"))
+        if prepared is None or not prepared.is_bound_to(image, self._session.settings):
+            return None
+        shape = parameter_row(prepared, image, self._server.engines.tables)
+        bind = plain_bind(data) if isinstance(shape, ComputedRow) else None
+        if not isinstance(shape, ComputedRow) or bind is None or bind.parameters_count != len(shape.computed.types):
+            return None
+        formats = tuple(expand(bind.parameter_formats, bind.parameters_count))
+        described = writer.NO_DATA if len(data) - bind_end(data) > EXECUTE_SYNC_BYTES else b""
+        return shape, bind.parameters(), formats, writer.BIND_COMPLETE + described + INSERTED
 
     def _look_up_text(self, data: bytes, image: CatalogImage) -> KnownInsert | None:
         """Return what is known of a Query, None when it has to go the general way."""
@@ -248,9 +305,7 @@ class RowInserts:
             return None
         views = image.chains_of(packet.placed.stream_name)
         settings = session.settings
-        reader = FieldReader(settings.time_zone, settings.input_styles)
-        fields = zip(shape.target.columns, packet.formats, shape.read, strict=True)
-        readers = [reader.try_stored(column, bool(code)) for column, code, is_read in fields if is_read]
+        readers = field_readers(shape, packet.formats, settings)
         return KnownInsert(
             head, settings.captured(), packet.placed, packet.reply, views, settings.waits_for_log, readers, packet, name, prepared
         )  # fmt: skip
@@ -293,16 +348,10 @@ def learn(data: bytes, head: bytes, shape: ParameterRow, settings: Settings) -> 
     Return the packet to compare the next one with the same head with, None for a packet of another
     kind.
     """
-    bind_end = 1 + int.from_bytes(data[1:HEAD_OFFSET], "big")
-    messages = data[bind_end:]
-    execute = messages.removeprefix(DESCRIBE)
-    is_like = len(execute) == EXECUTE_SYNC_BYTES and execute.startswith(EXECUTE)
-    if not shape.fits_one_row or not is_like or len(shape.packets) >= PACKETS_KEPT_MAX:
+    bind = plain_bind(data) if shape.fits_one_row and len(shape.packets) < PACKETS_KEPT_MAX else None
+    if bind is None:
         return None
-    try:
-        bind = read_bind(data, HEAD_OFFSET, bind_end)
-    except SqlError:
-        return None
+    messages = data[bind_end(data) :]
     if bind.parameters_offset != HEAD_OFFSET + len(head) or bind.parameters_count != len(shape.layout):
         return None
     formats = shape.codes(expand(bind.parameter_formats, bind.parameters_count))
@@ -315,6 +364,30 @@ def learn(data: bytes, head: bytes, shape: ParameterRow, settings: Settings) -> 
     tail = data[values_end:]
     packet = shape.packets[head] = InsertPacket(bind.parameters_offset, formats, tail, len(messages), reply, placed)
     return packet
+
+
+def bind_end(data: bytes) -> int:
+    """Return where the first message ends."""
+    return 1 + int.from_bytes(data[1:HEAD_OFFSET], "big")
+
+
+def plain_bind(data: bytes) -> Bind | None:
+    """Return the Bind of a packet that goes on with Execute and Sync, perhaps after Describe."""
+    end = bind_end(data)
+    execute = data[end:].removeprefix(DESCRIBE)
+    if len(execute) != EXECUTE_SYNC_BYTES or not execute.startswith(EXECUTE) or not execute.endswith(SYNC):
+        return None
+    try:
+        return read_bind(data, HEAD_OFFSET, end)
+    except SqlError:
+        return None
+
+
+def field_readers(shape: ParameterRow, formats: Sequence[int], settings: Settings) -> Sequence[Reader]:
+    """Return the readers of the values that no kernel reads."""
+    reader = FieldReader(settings.time_zone, settings.input_styles)
+    fields = zip(shape.target.columns, formats, shape.read, strict=True)
+    return [reader.try_stored(column, bool(code)) for column, code, is_read in fields if is_read]
 
 
 def place(

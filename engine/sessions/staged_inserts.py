@@ -8,20 +8,22 @@ for long texts alone. Must not know messages.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from engine.catalog.image import CatalogImage
 from engine.catalog.per_image import PerImage
 from engine.commit.staging import StatementStage
 from engine.commit.transaction import Step
+from engine.execution.insert_shapes import insert_shape
 from engine.execution.outcome import expand
-from engine.execution.parameter_rows import LiteralRows, ParameterRows, parameter_row
+from engine.execution.parameter_rows import ComputedRow, LiteralRows, ParameterRows, parameter_row
 from engine.execution.prepared import Portal, Prepared, UnparsedInsert
 from engine.ingest.field_readers import ColumnError, FieldReader
 from engine.ingest.insert import HEAD, InsertTarget, head_target
 from engine.sessions.again import portal_again, text_again
 from ringbuffer.decode.literals import AskTime
+from ringbuffer.decode.one_row import BLOCK_BYTES_MAX
 from ringbuffer.memory.columns import Morsel
 from ringbuffer.memory.error_codes import RowError
 from sql.times.civil import utc_offset_us
@@ -93,6 +95,10 @@ class StagedInserts:
         """
         target = self._allowed_target(text, image)
         given = None if target is None else self._decoded(target, text, self._ask_time)
+        if target is not None and given is None:
+            found = self.shaped(text, image)
+            if found is not None:
+                target, given = found[0].target, self._computed(*found, (), image)
         if target is None or given is None:
             return None
         step = text_again(self._session, f"INSERT 0 {given.rows_count}", text)
@@ -176,6 +182,10 @@ class StagedInserts:
         if row is None or self._session.connection.encoding.converts:
             return False
         message = portal.message
+        if isinstance(row, ComputedRow):
+            given = self._computed(row, message.parameters(), message.parameter_formats, image)
+            portal.given, portal.row = given, None if given is None else row
+            return given is not None
         is_read = isinstance(row, ParameterRows) and any(row.row.read)
         if is_read and message.is_larger_than(READ_AT_ONCE_BYTES_MAX):
             return False
@@ -188,6 +198,42 @@ class StagedInserts:
             return False
         portal.row = None if portal.given is None else row
         return portal.given is not None
+
+    def _computed(
+        self, row: ComputedRow, values: Sequence[bytes | None], formats: Sequence[int], image: CatalogImage
+    ) -> Morsel | None:
+        """Return the row with computed values of parameters, None: it has to go the general way."""
+        given, settings = tuple(expand(formats, len(values))), self._session.settings
+        block = None if settings.read_only else self.block(row, values, given, image)
+        reader = FieldReader(settings.time_zone, settings.input_styles)
+        try:
+            return None if block is None else row.row.decode_one(block, 0, row.computed.formats(given), reader)
+        except (RowError, ColumnError):
+            return None
+
+    def block(
+        self, row: ComputedRow, values: Sequence[bytes | None], formats: Sequence[int], image: CatalogImage
+    ) -> bytes | None:
+        """Return the values of a row as the parameters of a Bind.
+
+        None: it has to go the general way.
+        """
+        if sum(len(value or b"") for value in values) > BLOCK_BYTES_MAX:
+            return None
+        sequences = self._session.sequences
+        sequences.image, sequences.read_only = image, False
+        return row.computed.block(values, formats, sequences)
+
+    def shaped(self, text: str, image: CatalogImage) -> tuple[ComputedRow, Sequence[bytes]] | None:
+        """Return the row of the shape of a text that is an INSERT with expressions, and its
+        constants, if the shape has come before.
+        """
+        match, session = HEAD.match(text), self._session
+        if match is None or self.target(match[0].encode(), image) is None:
+            return None
+        found = insert_shape(session.reads.shapes, text, match.end(), session.settings, image)
+        row = None if found is None else parameter_row(found.prepared, image, self._server.engines.tables)
+        return (row, found.values) if found is not None and isinstance(row, ComputedRow) else None
 
     def begun_portal(self, portal: Portal, image: CatalogImage) -> tuple[StatementStage, Morsel] | None:
         """Return a stage for the decoded rows of a portal, and the whole rows to add; None if they

@@ -6,7 +6,7 @@ import pytest
 
 from engine.embedded.row_functions import row_function
 from sql.errors import SqlError
-from sql.tree.expressions import Call, Column, Expression, Literal
+from sql.tree.expressions import Call, Cast, Column, Expression, Literal
 from sql.types.datatypes import DATE, INT4, NUMERIC, TEXT, TIMESTAMPTZ, SqlType
 
 TEXT_COLUMN = Column(0, "t", TEXT)
@@ -33,7 +33,7 @@ def test_a_function_that_duckdb_calls_by_a_rule() -> None:
     assert run is not None
     assert (run(("it''s so",)), run(("no",))) == ("s", None)
     # DuckDB has its own.
-    assert row_function(Call("md5", (TEXT_COLUMN,), TEXT)) is None
+    assert row_function(Call("bit_length", (TEXT_COLUMN,), INT4)) is None
 
 
 def test_numerics_are_pairs_and_special_ones_have_results_of_their_own() -> None:
@@ -61,3 +61,16 @@ def test_values_of_lists() -> None:
     )
     assert run is not None
     assert (run(('{"a": 1}', ["b", "a"])), run(('{"a": 1}', [])), run(("1", None))) == (True, False, None)
+
+
+def test_integers_and_texts_are_computed_as_duckdb_does() -> None:
+    """Bounds are those of PostgreSQL's types, case is that of ASCII letters alone."""
+    number = Column(0, "n", INT4)
+    run = row_function(Call("subtract", (number, Literal(1, INT4)), INT4))
+    assert run is not None and (run((-(2**31) + 1,)), run((None,))) == (-(2**31), None)
+    with pytest.raises(SqlError, match="integer out of range"):
+        run((-(2**31),))
+    run = row_function(Call("concat_op", (Call("upper", (TEXT_COLUMN,), TEXT), Cast(Column(1, "n", INT4), TEXT)), TEXT))
+    assert run is not None and run(("aéß", -5)) == "Aéß-5"
+    # A numeric is no integer.
+    assert row_function(Call("add", (Column(0, "n", NUMERIC), Column(0, "n", NUMERIC)), NUMERIC)) is None
