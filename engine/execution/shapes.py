@@ -24,6 +24,7 @@ from sql.settings.settings import Settings
 from sql.tree.expressions import Literal
 from sql.types.datatypes import SqlType
 from sql.values.literals import input_value
+from sql.wire.messages import Parse
 
 CONSTANT = r"('[^']*'|-?[0-9]{1,18})"
 # Of !=- the lexer makes one operator.
@@ -108,6 +109,23 @@ class Shapes:
         self._names.keep_plan(text, prepared)
         return prepared
 
+    def prepared(self, message: Parse, image: CatalogImage) -> Prepared | None:
+        """Return the statement of a Parse without a name like one that has come before, if it would
+        be the same now.
+
+        Drivers parse anew what they do not expect again: psycopg five times, JDBC too.
+        """
+        found = None if message.name else self._known.get(parse_key(message))
+        if found is None or found.constants != self._settings.captured().reads_constants:
+            return None
+        return found if found.is_bound_to(image, self._settings) else None
+
+    def keep_prepared(self, message: Parse, prepared: Prepared) -> None:
+        """Keep the statement of a Parse without a name whose text has come before."""
+        key = parse_key(message)
+        if not message.name and len(message.text) <= SHAPE_CHARACTERS_MAX and self.has_come(key):
+            self._names.keep_plan(key, prepared)
+
     def _is_current(self, prepared: Prepared, image: CatalogImage) -> bool:
         """Tell whether a statement is right for the catalog and the settings of now, if need be
         after it is bound again.
@@ -148,6 +166,11 @@ class Shapes:
             return
         if isinstance(prepared.statement, Select):
             self._names.keep_plan(shape, prepared)
+
+
+def parse_key(message: Parse) -> str:
+    """Return the name of a Parse's text and types, which no text of a client is."""
+    return f"\0{message.parameter_oids}{message.text}"
 
 
 def literal(text: str, kind: SqlType, settings: Settings) -> Literal:

@@ -93,12 +93,15 @@ def prepared(session: Session, message: Parse) -> Prepared:
     found = decoded(session, message)
     if found is not None:
         return found
-    text, image = session.settings.checked_text(message.text), session.runner.image()
-    found = prepare(text, message.parameter_oids, image)
+    text, image, shapes = session.settings.checked_text(message.text), session.runner.image(), session.reads.shapes
+    kept = shapes.prepared(message, image)
+    found = kept or prepare(text, message.parameter_oids, image)
     if not isinstance(found.statement, Empty):
         session.block.require_usable(found.statement)
     found.refresh(image, session.settings)
     session.runner.describe(found)
+    if kept is None:
+        shapes.keep_prepared(message, found)
     return found
 
 
