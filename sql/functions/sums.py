@@ -83,7 +83,8 @@ def _added_floats(aggregate: AggregateText) -> str | None:
 def _float_total(aggregate: AggregateText, signed: str = "FALSE") -> str:
     """Return a sum of floats, 22003 where finite values summed to infinity."""
     text, wrap = aggregate.texts[0], aggregate.wrap
-    largest, all_signed = wrap(f"max(abs({text}))"), wrap(f"bool_and({signed.format(text)})")
+    # Spark's is real where the values are.
+    largest, all_signed = f"CAST({wrap(f'max(abs({text}))')} AS DOUBLE)", wrap(f"bool_and({signed.format(text)})")
     return f"float8_total({wrap(f'sum({text})')}, {largest}, {all_signed})"
 
 

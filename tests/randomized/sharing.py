@@ -89,8 +89,8 @@ class Share:
             # See LOST in the runner; our own server is to be sent prepared statements.
             connection.prepare_threshold = None
         for sessions in (self._antumbra, self._oracle):
-            # A server that is connected to again has it.
-            with contextlib.suppress(psycopg.errors.DuplicateObject):
+            # A server that is connected to again has it, or another share makes it now.
+            with contextlib.suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
                 sessions["a"].execute(CREATE_ENUM)
 
 

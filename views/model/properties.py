@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sql.functions.comparisons import COMPARISONS
+from sql.functions.comparisons import COMPARED_DAYS, COMPARISONS
 from sql.tree.expressions import Call, Column, Expression, Literal
 from sql.tree.relations import Aggregate, Relation, Scan
 from sql.tree.walks import all_relations
 from views.model.trees import inputs, parts
 
-CANNOT_FAIL = frozenset(COMPARISONS) | frozenset(
+CANNOT_FAIL = frozenset((*COMPARISONS, *COMPARED_DAYS.values())) | frozenset(
     """
     is_distinct is_not_distinct in_list is_null is_not_null and or not is_true is_not_true is_false is_not_false
     """.split()

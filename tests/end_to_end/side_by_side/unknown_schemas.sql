@@ -43,3 +43,5 @@ SELECT pg_advisory_xact_lock(-5), pg_advisory_xact_lock_shared(123456789012), pg
 SELECT locktype, database > 0, relation, classid, objid, objsubid, mode, granted, fastpath FROM pg_locks WHERE locktype = 'advisory' ORDER BY 4, 5, 7;
 COMMIT;
 SELECT count(*) FROM pg_locks WHERE locktype = 'advisory';
+EXPLAIN (foo) SELECT 1;
+EXPLAIN (analyze foo) SELECT 1;

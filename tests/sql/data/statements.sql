@@ -265,8 +265,6 @@ show foo bar
 reset
 explain
 explain foo
-explain (foo) select 1
-explain (analyze foo) select 1
 deallocate
 discard
 discard foo
