@@ -48,8 +48,8 @@ TUPLES_AT_ONCE = 256
 # How the walk over tuples ended: there is no more room, or no whole tuple; at the end marker; at a
 # wrong count, size, or value.
 FULL, CUT, ENDED, WRONG_COUNT, WRONG_SIZE, WRONG_VALUE = range(6)
-# A length word as it lies in memory that no field begins with.
-NO_LENGTH = -2
+# More than a length word can be, so that no field's is equal.
+NO_LENGTH = 1 << 32
 
 
 @inlined_kernel

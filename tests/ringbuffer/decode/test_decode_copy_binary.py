@@ -94,6 +94,10 @@ FLAGS = struct.pack(">I", 1 << 16), struct.pack(">I", 1 << 20)
         (SIGNATURE + bytes(4) + b"\0\0\0\5abc", codes.COPY_HEADER_EXTENSION, 0, -1),
         (HEADER + GOOD + b"\0\3", codes.COPY_FIELD_COUNT, 1, -1),
         (HEADER + GOOD + b"\0\4" + b"\xff\xff\xff\xfe", codes.COPY_FIELD_SIZE, 1, 0),
+        *(
+            (HEADER + GOOD + b"\0\4" + b"\xff" * 4 + size + bytes(9), codes.COPY_FIELD_SIZE, 1, 1)
+            for size in (b"\xff\xff\xff\xfe", b"\xfe\xff\xff\xff", b"\x80\0\0\0", b"\x80\0\0\1")
+        ),
         (HEADER + GOOD + GOOD[:5], codes.COPY_END, 1, 0),
         (HEADER + GOOD + GOOD[:-2], codes.COPY_END, 1, 3),
         (HEADER + GOOD + END + b"\0", codes.COPY_AFTER_END, 1, -1),
