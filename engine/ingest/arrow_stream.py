@@ -61,7 +61,7 @@ class ArrowStream:
         """True when the stream may end here."""
         return self._reader is not None and (self._has_ended or self._filled == 0)
 
-    def feed(self, data: bytes | memoryview) -> Iterator[pa.RecordBatch]:
+    def feed(self, data: bytes | bytearray | memoryview) -> Iterator[pa.RecordBatch]:
         """Yield the batches that are complete with these bytes. Raises SqlError."""
         view = np.frombuffer(data, dtype=np.uint8)
         at = 0

@@ -8,6 +8,7 @@ row. Must not know streams or tables.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import pyarrow as pa
 
@@ -55,11 +56,11 @@ class ArrowDecoder:
         """Tell that nobody needs the bytes again: errors have their places."""
         return True
 
-    def feed(self, data: bytes | bytearray | memoryview) -> Iterator[Morsel]:
+    def feed(self, *pieces: bytes | bytearray | memoryview) -> Iterator[Morsel]:
         """Take some bytes and yield the rows of the batches that are complete, one morsel after the
         other: a few bytes may be many rows. Raises SqlError.
         """
-        for batch in self._stream.feed(memoryview(data)):
+        for batch in chain.from_iterable(map(self._stream.feed, pieces)):
             for start in range(0, batch.num_rows, MORSEL_ROWS_MAX):
                 yield self._morsel(batch.slice(start, MORSEL_ROWS_MAX))
 

@@ -51,15 +51,18 @@ class Blocks:
             self._pieces.append(data)
             self.bytes_count += len(data)
 
-    def take(self, is_end: bool) -> bytes:
-        """Remove the next block, or what there is of one; all that waits if it is the end."""
-        taken, size = [], 0
+    def take(self, is_end: bool) -> list[bytes | memoryview]:
+        """Remove the payloads of the next block, or what there is of one; all that wait if it is
+        the end.
+        """
+        taken: list[bytes | memoryview] = []
+        size = 0
         with self._lock:
             while self._pieces and (is_end or size < self._block_bytes):
                 taken.append(self._pieces.popleft())
                 size += len(taken[-1])
             self.bytes_count -= size
-        return b"".join(taken)
+        return taken
 
 
 class Beside:

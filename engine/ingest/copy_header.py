@@ -32,21 +32,22 @@ class HeaderMatch:
         self._kept = bytearray()
         self._searched = 0
 
-    def passed(self, data: bytes, is_end: bool) -> bytes:
+    def passed(self, pieces: list[bytes | memoryview], is_end: bool) -> list[bytes | memoryview]:
         """Return what is to be decoded, nothing until the whole first line is there.
 
         Raises 22P04, and 54000 for a line of more than `LINE_BYTES_MAX`.
         """
         if not self._is_due:
-            return data
-        self._kept += data
+            return pieces
+        for piece in pieces:
+            self._kept += piece
         found = LINE_END.search(self._kept, self._searched)
         self._searched = len(self._kept)
         length = self._searched if found is None else found.start()
         if length > LINE_BYTES_MAX:
             raise SqlError("54000", "the header line is too long", context=f"COPY {self._relation}, line 1")
         if found is None and not is_end:
-            return b""
+            return []
         data, self._kept = bytes(self._kept), bytearray()
         self._is_due = False
         line = data[:length].decode(errors="replace")
@@ -55,7 +56,7 @@ class HeaderMatch:
         except SqlError as error:
             error.context = f'COPY {self._relation}, line 1: "{shown(line)}"'
             raise
-        return data
+        return [data]
 
 
 def check_header(line: str, names: Sequence[str], options: CopyOptions) -> None:

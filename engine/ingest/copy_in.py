@@ -195,7 +195,7 @@ class CopyIn(ReceivedCopy):
             return
         data, carried, lines_before = self._taken(is_end)
         try:
-            self._add(self._decoder.feed(data))
+            self._add(self._decoder.feed(*data))
             if is_end:
                 self._add(self._decoder.finish())
         except (RowError, FailingRowError, ColumnError) as error:
@@ -204,7 +204,7 @@ class CopyIn(ReceivedCopy):
             if isinstance(self._decoder, ArrowDecoder):
                 assert not isinstance(error, RowError), error
                 raise self.with_published(self._placed(error, self.rows_count + 1 + error.row, None)) from None
-            failure = self._first_failure(bytes(carried) + data, lines_before)
+            failure = self._first_failure(b"".join((carried, *data)), lines_before)
             if failure is not None:
                 raise self.with_published(failure) from None
             assert not isinstance(error, ColumnError), error

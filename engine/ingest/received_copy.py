@@ -94,15 +94,15 @@ class ReceivedCopy:
         """Return an error that says how many rows are committed already, if any are."""
         return error
 
-    def _taken(self, is_end: bool) -> tuple[bytes, bytes | memoryview, int]:
-        """Return the next block, the bytes of a line that the decoder has before it, as far as they
-        are at hand, and how many lines came before.
+    def _taken(self, is_end: bool) -> tuple[list[bytes | memoryview], bytes | memoryview, int]:
+        """Return the payloads of the next block, the bytes of a line that the decoder has before
+        it, as far as they are at hand, and how many lines came before.
         """
         data = self._header_match.passed(self._blocks.take(is_end), is_end)
         decoder = self._decoder
         # Nothing can be wrong with bytes that are only kept; of a long row they would be copied
         # again and again.
-        carried = memoryview(b"") if not is_end and decoder.keeps(len(data)) else decoder.pending_bytes
+        carried = memoryview(b"") if not is_end and decoder.keeps(sum(map(len, data))) else decoder.pending_bytes
         return data, carried, decoder.lines_count
 
     def _place(self, line: int) -> str:

@@ -130,14 +130,14 @@ class CopyIntoTable(ReceivedCopy):
             try:
                 self._add(morsel_to_arrow(morsel, self._target.layout))
             except (FailingRowError, ColumnError) as failure:
-                line, text = self._line(bytes(carried) + data, lines_before, start + failure.row)
+                line, text = self._line(b"".join((carried, *data)), lines_before, start + failure.row)
                 raise self._placed(failure, line, text if self._has_lines else None) from None
             start += morsel.rows_count
 
-    def _morsels(self, data: bytes, is_end: bool) -> Iterator[Morsel]:
+    def _morsels(self, data: Sequence[bytes | memoryview], is_end: bool) -> Iterator[Morsel]:
         """Yield the rows of `data`. Raises SqlError at the first line that is no row."""
         try:
-            yield from self._decoder.feed(data)
+            yield from self._decoder.feed(*data)
             if is_end:
                 yield from self._decoder.finish()
         except RowError as error:

@@ -65,6 +65,9 @@ SMALL_MESSAGE_BYTES_MAX = 10_000
 # PostgreSQL's PG_MAX_SASL_MESSAGE_LENGTH.
 SASL_BYTES_MAX = 1024
 
+# Neighbouring CopyData of fewer bytes on average are joined.
+JOINED_BYTES_MAX = 32 << 10
+
 _COPY_DATA = ord("d")
 _BIND = ord("B")
 _SMALL_KINDS = frozenset(b"CDEHSXcf")
@@ -409,7 +412,8 @@ class Conversation:
             raise fatal("54000", f"message of {length} bytes exceeds the limit of {self._message_bytes_max} bytes")
 
     def _receive_copy_data(self, data: bytes, offset: int, end: int, messages: list[FrontendMessage]) -> int:
-        """Append one CopyData with the bytes of this and all CopyData that follow it at once.
+        """Append the bytes of this and all CopyData that follow it at once, as one CopyData if they
+        are short.
 
         Return the offset after them.
 
@@ -434,9 +438,9 @@ class Conversation:
             if length < 4:
                 break
             start, end = offset + HEAD_BYTES, offset + 1 + length
-        body: bytes | memoryview = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-        if len(body):
-            messages.append(CopyData(body))
+        if len(pieces) > 1 and sum(map(len, pieces)) < len(pieces) * JOINED_BYTES_MAX:
+            pieces = [memoryview(b"".join(pieces))]
+        messages.extend(CopyData(piece) for piece in pieces if piece)
         return offset
 
     def _keep(self, data: bytes, offset: int, bytes_needed: int) -> None:

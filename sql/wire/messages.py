@@ -201,8 +201,8 @@ class Sync:
 class CopyData:
     """The bytes of a COPY FROM STDIN.
 
-    Neighbouring messages that arrived together are one CopyData: the borders between them mean
-    nothing.
+    Short neighbouring messages that arrived together are one CopyData: the borders between them
+    mean nothing.
     """
 
     data: bytes | memoryview

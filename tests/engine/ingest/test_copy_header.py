@@ -23,17 +23,19 @@ def test_pieces_of_any_size(end: bytes, size: int) -> None:
     data = b'id,"name"' + end + b"1,2" + end
     checked = match()
     pieces = [data[place : place + size] for place in range(0, len(data), size)]
-    assert b"".join(checked.passed(piece, is_end=False) for piece in pieces) + checked.passed(b"", is_end=True) == data
+    passed = [one for piece in pieces for one in checked.passed([piece], is_end=False)]
+    assert b"".join(passed + checked.passed([], is_end=True)) == data
+    assert b"".join(match().passed(list(pieces), is_end=True)) == data
 
 
 def test_a_line_without_end_is_refused_before_it_takes_memory() -> None:
     checked = match()
     for _ in range(LINE_BYTES_MAX // 65_536):
-        assert checked.passed(b"x" * 65_536, is_end=False) == b""
+        assert checked.passed([b"x" * 65_536], is_end=False) == []
     with pytest.raises(SqlError, match="54000: the header line is too long"):
-        checked.passed(b"x", is_end=False)
+        checked.passed([b"x"], is_end=False)
 
 
 def test_a_long_first_piece_is_no_long_line() -> None:
     data = b"id,name\n" + b"1,2\n" * LINE_BYTES_MAX
-    assert match().passed(data, is_end=False) == data
+    assert match().passed([data], is_end=False) == [data]

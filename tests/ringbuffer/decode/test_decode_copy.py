@@ -30,7 +30,8 @@ def decode_all(decoder: Decoder, data: bytes, layout: Layout, rng: random.Random
     at = 0
     while at < len(data):
         size = len(data) if rng is None else rng.choice((1, 2, 3, 7, 50, 1000))
-        morsels += decoder.feed(data[at : at + size])
+        cut = at + (size // 2 if rng is None else rng.randint(0, size))
+        morsels += decoder.feed(data[at:cut], memoryview(data)[cut : at + size])
         at += size
     morsels += decoder.finish()
     rows = [row for morsel in morsels for row in plain_rows(morsel, layout)]

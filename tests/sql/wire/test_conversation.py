@@ -10,7 +10,7 @@ import pytest
 
 from sql.errors import SqlError
 from sql.values.encodings import UTF8, Encoding
-from sql.wire.conversation import Conversation, State
+from sql.wire.conversation import JOINED_BYTES_MAX, Conversation, State
 from sql.wire.messages import (
     COPY_DONE,
     FLUSH,
@@ -124,6 +124,17 @@ def test_data_of_an_endless_copy_message_is_passed_on() -> None:
     [first] = conversation.receive(b"d" + struct.pack("!i", 2_000_000_000) + b"abc")
     [second] = conversation.receive(b"def")
     assert (first, second) == (CopyData(b"abc"), CopyData(b"def"))
+
+
+@pytest.mark.parametrize(("size", "joined"), [(100, True), (JOINED_BYTES_MAX - 1, True), (JOINED_BYTES_MAX, False)])
+def test_short_neighbouring_copy_data_are_one_and_long_ones_stay_where_they_are(size: int, joined: bool) -> None:
+    conversation = ready_conversation()
+    conversation.begin_copy_in()
+    bodies = [bytes([number]) * size for number in range(3)]
+    received = b"".join(frame(b"d", body) for body in bodies)
+    messages = [message for message in conversation.receive(received) if isinstance(message, CopyData)]
+    assert [bytes(message.data) for message in messages] == ([b"".join(bodies)] if joined else bodies)
+    assert all(isinstance(one.data, memoryview) and (one.data.obj is received) != joined for one in messages)
 
 
 class TestStates:
