@@ -213,7 +213,7 @@ class Portal:
         found: list[Literal] = []
         for value, kind, code in zip(self.message.parameters(), types, formats, strict=True):
             try:
-                found.append(self._literal(value, kind, code, settings, len(found) + 1))
+                found.append(parameter(self.prepared, value, kind, code, settings, len(found) + 1))
             except SqlError as error:
                 name = f'portal "{self.message.portal}"' if self.message.portal else "unnamed portal"
                 error.context = f"{name} parameter ${len(found) + 1}"
@@ -224,23 +224,6 @@ class Portal:
                 raise
         self.values = tuple(found)
 
-    def _literal(
-        self, value: bytes | None, kind: SqlType, format_code: int, settings: Settings, number: int
-    ) -> Literal:
-        if value is None:
-            return Literal(None, kind)
-        if format_code == 0:
-            text = text_value(value, settings.encoding)
-            if names_objects(kind):
-                return known_oids(text, kind, self.prepared.bound_to.image, settings.captured())
-            return Literal(input_value(text, kind, settings.time_zone, None, settings.input_styles), kind)
-        try:
-            return Literal(binary_value(value, kind, settings.encoding), kind)
-        except SqlError as error:
-            if error.message == WRONG_FORMAT:
-                error.message += f" in bind parameter {number}"
-            raise
-
     def check_result_formats(self) -> None:
         """Raise 08P01 when there are neither none, nor one, nor as many formats as the result has
         columns.
@@ -250,6 +233,25 @@ class Portal:
             raise SqlError(
                 "08P01", f"bind message has {len(formats)} result formats but query has {len(schema)} columns"
             )
+
+
+def parameter(
+    prepared: Prepared, value: bytes | None, kind: SqlType, format_code: int, settings: Settings, number: int
+) -> Literal:
+    """Return the value of a parameter as a literal. Raises 22P02, 22P03 and the like."""
+    if value is None:
+        return Literal(None, kind)
+    if format_code == 0:
+        text = text_value(value, settings.encoding)
+        if names_objects(kind):
+            return known_oids(text, kind, prepared.bound_to.image, settings.captured())
+        return Literal(input_value(text, kind, settings.time_zone, None, settings.input_styles), kind)
+    try:
+        return Literal(binary_value(value, kind, settings.encoding), kind)
+    except SqlError as error:
+        if error.message == WRONG_FORMAT:
+            error.message += f" in bind parameter {number}"
+        raise
 
 
 def prepare(text: str, oids: Sequence[int], image: CatalogImage) -> Prepared:

@@ -35,8 +35,9 @@ from views.upkeep.kernels import KernelTools
 from views.upkeep.point_reads import KeyProgram, QuickRead, found_rows, key_columns
 from views.upkeep.refresh import DATA_ERRORS
 
-# How many groups a read may name.
+# How many groups a read may name, and one that is answered on the event loop.
 KEYS_MAX = 1024
+KEYS_AT_ONCE_MAX = 64
 KEY_PROGRAMS_MAX = 256
 INTEGERS = {"int2": 1 << 15, "int4": 1 << 31, "int8": 1 << 63}
 TEXTS = frozenset({"text", "varchar"})
@@ -134,20 +135,30 @@ class PointReads:
             return None
         if isinstance(read.source, TableKey):
             return QuickRow(self.tables, read.source, program, read.items, formats, forms)
-        return QuickRead(read.source, program, read.items, formats, self._commit_lock)
+        return QuickRead(read.source, program, read.items, formats, forms, self._commit_lock)
 
     def rows(
-        self, read: PointRead, parameters: Sequence[Literal], now_us: int, check_cancelled: Callable[[], None]
+        self,
+        read: PointRead,
+        parameters: Sequence[Literal],
+        now_us: int,
+        check_cancelled: Callable[[], None] | None = None,
     ) -> pa.Table | None:
         """Return the answer, after the last commit; None where only the general way knows it.
 
-        On a worker thread. Raises what `check_cancelled` raises.
+        check_cancelled: of a worker thread, which waits for merges and files; None: the event loop
+        reads, and gets None for what takes long. Raises what `check_cancelled` raises.
         """
         table = self.tables.rows(read.source) if isinstance(read.source, TableKey) else None
         if isinstance(read.source, TableKey) and table is None:
-            self.tables.note(read.source)
+            if check_cancelled is not None:
+                self.tables.note(read.source)
             return None
-        keys = wanted_keys(read, parameters, self.program(read.types, self._files.checked_by(check_cancelled)))
+        if check_cancelled is None:
+            program, keys_max = self._programs.get(read.types), KEYS_AT_ONCE_MAX
+        else:
+            program, keys_max = self.program(read.types, self._files.checked_by(check_cancelled)), KEYS_MAX
+        keys = None if program is None else wanted_keys(read, parameters, program, keys_max)
         if keys is None:
             return None
         if table is not None:
@@ -271,7 +282,9 @@ def is_same_domain(kind: SqlType, given: SqlType) -> bool:
     return kind.family == given.family and kind.enum == given.enum
 
 
-def wanted_keys(read: PointRead, parameters: Sequence[Literal], program: KeyProgram) -> GroupTable | None:
+def wanted_keys(
+    read: PointRead, parameters: Sequence[Literal], program: KeyProgram, keys_max: int
+) -> GroupTable | None:
     """Return the keys that a read names, None where there are too many, or one that no group can
     tell.
     """
@@ -283,7 +296,7 @@ def wanted_keys(read: PointRead, parameters: Sequence[Literal], program: KeyProg
             return None
         lists.append(values)
         count *= len(values)
-    if count > KEYS_MAX:
+    if count > keys_max:
         return None
     columns = zip(*product(*lists), strict=True) if count else ([] for _ in lists)
     arrays = [column_array(list(column), key.type) for column, key in zip(columns, read.keys, strict=True)]

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.catalog.per_image import PerImage
 from engine.execution.names import Names
-from engine.execution.outcome import expand, row_description
-from engine.execution.prepared import Portal, Prepared
+from engine.execution.outcome import encode, expand, row_description
+from engine.execution.prepared import Portal, Prepared, parameter
 from engine.execution.reading import answer_key
 from engine.execution.shapes import Shaped, Shapes
 from engine.scans.point_reads import INTEGERS, PointRead, is_possible, point_read
@@ -29,11 +30,10 @@ from sql.tree.expressions import Literal, Parameter
 from sql.tree.relations import BoundQuery
 from sql.types.datatypes import SqlType
 from sql.wire import writer
-from sql.wire.messages import Bind
 from sql.wire.packets import DESCRIBE, EXECUTE, HEAD_OFFSET, NO_LIMIT, QUERY, SYNC, query_text
 from sql.wire.reader import read_bind
-from views.upkeep.export.one_group import BINARY_FORMAT, INTEGER_BYTES, UnreadableError
-from views.upkeep.point_reads import QuickRead
+from views.upkeep.export.one_group import BINARY_FORMAT, INTEGER_BYTES, HeldUpError, UnreadableError
+from views.upkeep.point_reads import FOUND_BYTES_MAX, QuickRead
 
 if TYPE_CHECKING:
     from engine.catalog.image import CatalogImage
@@ -55,12 +55,16 @@ class KnownRead:
 
     Attributes:
         sought: for each key its type and the parameter or constant that it is equal to.
+        quick: reads one row; None where arrays do.
+        formats: of the columns.
         description: RowDescription.
     """
 
     bound: BoundQuery
+    read: PointRead
     sought: tuple[tuple[SqlType, Parameter | Literal], ...]
-    quick: QuickRead | QuickRow
+    quick: QuickRead | QuickRow | None
+    formats: Sequence[int]
     description: bytes
 
 
@@ -132,11 +136,16 @@ class ReadsAtOnce:
         # SQL can move in a portal with a name.
         if row_limit or portal.message.portal or not prepared.text or session.connection.encoding.converts:
             return None
-        if prepared.parameter_types:
-            known = self._known(prepared, portal.result_formats, image)
-            return None if known is None else self._rows(known, portal.message, prepared, image)
-        formats = tuple(expand(portal.result_formats, len(prepared.schema or ())))
-        return self._kept(answer_key(prepared.text, formats, session.settings, described=True), image)
+        if not prepared.parameter_types:
+            formats = tuple(expand(portal.result_formats, len(prepared.schema or ())))
+            kept = self._kept(answer_key(prepared.text, formats, session.settings, described=True), image)
+            if kept is not None:
+                return kept
+        known = self._known(prepared, portal.result_formats, image)
+        if known is None:
+            return None
+        values = list(portal.message.parameters())
+        return self._rows(known, values, expand(portal.message.parameter_formats, len(values)), prepared, image)
 
     def find_text(self, text: str, image: CatalogImage) -> bytes | None:
         """Return the reply to the whole text of a Query."""
@@ -179,7 +188,7 @@ class ReadsAtOnce:
         known = None if shaped is None else self._known(shaped.prepared, (), image)
         if shaped is None or known is None:
             return None
-        rows = self._fields(known, shaped.values, (0,) * len(shaped.values), shaped.prepared.parameter_types, image)
+        rows = self._rows(known, shaped.values, (0,) * len(shaped.values), shaped.prepared, image)
         return None if rows is None else known.description + rows
 
     def _known(self, prepared: Prepared, formats: Sequence[int], image: CatalogImage) -> KnownRead | None:
@@ -214,17 +223,13 @@ class ReadsAtOnce:
         assert isinstance(bound, BoundQuery) and schema is not None
         if len(formats) > 1 and len(formats) != len(schema):
             return None
-        if any(key.is_array or len(key.values) > 1 for key in read.keys):
-            return None
-        try:
-            forms = Forms(*self._session.settings.shown)
-            quick = self._server.engines.points.quick(read, expand(formats, len(schema)), forms)
-        except UnreadableError:
-            return None
-        if quick is None:
-            return None
-        sought = tuple((key.type, key.values[0]) for key in read.keys)
-        return KnownRead(bound, sought, quick, row_description(schema, formats))
+        codes = expand(formats, len(schema))
+        sought = tuple((key.type, key.values[0]) for key in read.keys if len(key.values) == 1 and not key.is_array)
+        quick = None
+        if len(sought) == len(read.keys):
+            with suppress(UnreadableError):
+                quick = self._server.engines.points.quick(read, codes, Forms(*self._session.settings.shown))
+        return KnownRead(bound, read, sought, quick, codes, row_description(schema, formats))
 
     def _answer_query(self, data: bytes) -> bytes | None:
         session = self._session
@@ -249,7 +254,7 @@ class ReadsAtOnce:
             if packet is None or values is None:
                 return None
             self._packet.keep(image, packet)
-        rows = self._fields(packet.known, values, packet.formats, packet.prepared.parameter_types, image)
+        rows = self._rows(packet.known, values, packet.formats, packet.prepared, image)
         if rows is None:
             return None
         self._session.begin_message(simple=False)
@@ -289,38 +294,65 @@ class ReadsAtOnce:
             formats, captured, reply,
         )  # fmt: skip
 
-    def _rows(self, known: KnownRead, message: Bind, prepared: Prepared, image: CatalogImage) -> bytes | None:
-        types = prepared.parameter_types
-        formats = expand(message.parameter_formats, len(types))
-        return self._fields(known, list(message.parameters()), formats, types, image)
-
-    def _fields(
+    def _rows(
         self,
         known: KnownRead,
         values: Sequence[bytes | None],
         formats: Sequence[int],
-        types: Sequence[SqlType],
+        prepared: Prepared,
         image: CatalogImage,
     ) -> bytes | None:
-        """Return DataRow, if there is one, and CommandComplete."""
+        """Return the DataRow messages and CommandComplete.
+
+        values, formats: of the parameters.
+        """
         if not self._session.identity.may_run(known.bound, image):
             return None
-        key: list[int | bytes] = []
-        is_possible_key = True
         try:
-            given = [read_value(*one) for one in zip(values, types, formats, strict=True)]
-            for kind, one in known.sought:
-                value = given[one.number - 1] if isinstance(one, Parameter) else constant_of(one)
-                if value is None or (isinstance(value, int) and not is_possible(value, kind)):
-                    is_possible_key = False
-                else:
-                    key.append(value)
-            if not is_possible_key:
-                return NO_ROW
-            fields = known.quick.fields(key)
-        except UnreadableError:
+            if known.quick is not None:
+                return one_row(known, known.quick, values, formats, prepared.parameter_types)
+        except HeldUpError:
             return None
-        return NO_ROW if fields is None else writer.data_row(fields) + ONE_ROW
+        except UnreadableError:
+            pass
+        return self._by_arrays(known, values, formats, prepared)
+
+    def _by_arrays(
+        self, known: KnownRead, values: Sequence[bytes | None], formats: Sequence[int], prepared: Prepared
+    ) -> bytes | None:
+        """Return the rows of a read of some keys, or of values that arrays encode."""
+        settings, schema = self._session.settings, prepared.schema
+        given = zip(values, prepared.parameter_types, formats, strict=True)
+        try:
+            literals = [parameter(prepared, *one, settings, number) for number, one in enumerate(given, 1)]
+            rows = self._server.engines.points.rows(known.read, literals, self._server.clock.now_us())
+        except SqlError:
+            return None
+        if rows is None or rows.nbytes > FOUND_BYTES_MAX or schema is None:
+            return None
+        data, _ = encode(rows, schema, known.formats, Forms(*settings.shown))
+        return data + writer.command_complete(f"SELECT {rows.num_rows}")
+
+
+def one_row(
+    known: KnownRead,
+    quick: QuickRead | QuickRow,
+    values: Sequence[bytes | None],
+    formats: Sequence[int],
+    types: Sequence[SqlType],
+) -> bytes:
+    """Return DataRow, if there is one, and CommandComplete. Raises UnreadableError."""
+    key: list[int | bytes] = []
+    is_possible_key = True
+    given = [read_value(*one) for one in zip(values, types, formats, strict=True)]
+    for kind, one in known.sought:
+        value = given[one.number - 1] if isinstance(one, Parameter) else constant_of(one)
+        if value is None or (isinstance(value, int) and not is_possible(value, kind)):
+            is_possible_key = False
+        else:
+            key.append(value)
+    fields = quick.fields(key) if is_possible_key else None
+    return NO_ROW if fields is None else writer.data_row(fields) + ONE_ROW
 
 
 def values_of(data: bytes, packet: ReadPacket) -> list[bytes | None] | None:

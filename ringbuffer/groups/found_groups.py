@@ -45,15 +45,17 @@ _entries: list[Callable[..., Any]] = []
 _place_entries: list[Callable[..., Any]] = []
 
 
-def merge_found(found: GroupTable, keys: GroupTable, source: GroupTable, program: Program) -> None:
+def merge_found(
+    found: GroupTable, keys: GroupTable, source: GroupTable, program: Program, heap_max: int | None = None
+) -> bool:
     """Add the groups of `source` that have one of the keys to those of `found`.
 
     keys: its groups are the keys; it may have other words of states. found: has the layout of
-    `source`.
+    `source`. heap_max: False is returned where texts and lists would take more bytes.
     """
     count = int(keys.control[ROWS_COUNT])
     if not count:
-        return
+        return True
     sought, searched = arrays_of(keys), arrays_of(source)
     start, key_row_words = 0, keys.layout.row_words
     while True:
@@ -62,8 +64,10 @@ def merge_found(found: GroupTable, keys: GroupTable, source: GroupTable, program
             _entries.append(entry_of(merge_found_rows, *arguments))
         start = _entries[0](*arguments)
         if start == count:
-            break
+            return True
         if found.control[HEAP_NEEDED]:
+            if heap_max is not None and found.control[HEAP_USED] + found.control[HEAP_NEEDED] > heap_max:
+                return False
             found.grow_heap(int(found.control[HEAP_NEEDED]))
         else:
             found.grow_rows()

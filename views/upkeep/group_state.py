@@ -166,12 +166,13 @@ class GroupState:
                 self.merged.merge(table)
                 self.taken.remove(table)
 
-    def find(self, keys: GroupTable, found: GroupTable, from_files: bool = False) -> bool:
+    def find(self, keys: GroupTable, found: GroupTable, from_files: bool = False, heap_max: int | None = None) -> bool:
         """Add the groups with the keys of a table to `found`, as they are now; False: others merge
         or export.
 
         from_files: the caller has brought the groups in; else False is returned where one may be in
-        a file. The caller holds the commit lock.
+        a file. heap_max: False is returned where their texts and lists take more bytes. The caller
+        holds the commit lock.
         """
         if not self.refresh_lock.acquire(blocking=False):
             return False
@@ -180,8 +181,8 @@ class GroupState:
                 return False
             waiting = [one for buffer in self.buffers[::-1] for one in buffer.seen()]
             for table in (*self.merged.with_keys(keys), *self.taken, *waiting):
-                if table.control[ROWS_COUNT]:
-                    merge_found(found, keys, table, self.buffer.program)
+                if table.control[ROWS_COUNT] and not merge_found(found, keys, table, self.buffer.program, heap_max):
+                    return False
             return True
         finally:
             self.refresh_lock.release()

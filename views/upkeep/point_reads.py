@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from ringbuffer.encode.output_forms import Forms
 from ringbuffer.groups.hash_table import HEAP_USED, ROWS_COUNT, GroupTable
 from ringbuffer.memory.arrow import morsel_from_arrow
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, Morsel, empty_column
@@ -26,7 +27,7 @@ from views.model.arrow_schema import stored_layout
 from views.model.nodes import StreamPipeline
 from views.model.plan import Plan
 from views.upkeep.chain import Chain
-from views.upkeep.export.one_group import Field, UnreadableError, field, warm_up_averages
+from views.upkeep.export.one_group import Field, HeldUpError, UnreadableError, field, warm_up_averages
 from views.upkeep.kernels import KernelTools
 from views.upkeep.program import StreamProgram
 
@@ -36,6 +37,8 @@ NAME = "keys"
 MERGE_WAIT_S = 0.05
 # The long texts of a key that is set without Arrow.
 KEY_BYTES_MAX = 1024
+# The texts and lists of groups that a reader copies who does not wait.
+FOUND_BYTES_MAX = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -160,18 +163,21 @@ class QuickRead:
         program: KeyProgram,
         items: Sequence[int],
         formats: Sequence[int],
+        forms: Forms,
         commit_lock: threading.Lock,
     ) -> None:
         """Raises UnreadableError where keys or results need the general way."""
         plan = chain.plan
         # To find a group copies its lists, also where other columns are read.
-        if plan.finish.predicates or chain.state.groups.with_lists:
+        if plan.finish.predicates or chain.state.groups.with_lists or forms != Forms(forms.zone):
             raise UnreadableError
         self._chain = chain
         self._fields: list[Field] = []
         for place, format_code in zip(items, formats, strict=True):
             _, item = plan.finish.items[place]
-            made = field(chain.state.program.grouping, item.index, format_code) if isinstance(item, Column) else None
+            if not isinstance(item, Column):
+                raise UnreadableError
+            made = field(chain.state.program.grouping, item.index, format_code, forms.zone)
             if made is None:
                 raise UnreadableError
             self._fields.append(made)
@@ -182,8 +188,8 @@ class QuickRead:
     def fields(self, key: Sequence[int | bytes]) -> list[bytes | None] | None:
         """Return the fields of the group with a key, after the last commit; None: there is none.
 
-        Raises UnreadableError while others merge or export, and where the group is in a file or
-        can't be read so.
+        Raises HeldUpError while others merge or export, and where the group is in a file,
+        UnreadableError where it can't be read so.
         """
         keys = self._key.table(key)
         chain, found = self._chain, self._found
@@ -194,7 +200,7 @@ class QuickRead:
             is_read = chain.state.groups.find(keys, found)
             chain.upkeep.point_reads += is_read
         if not is_read:
-            raise UnreadableError
+            raise HeldUpError
         if not found.control[ROWS_COUNT]:
             return None
         words = found.rows[:words_count].tolist()
@@ -222,13 +228,14 @@ def found_rows(
     """Return the rows of the view whose groups have one of the keys, after the last commit.
 
     check_cancelled: of a reader that waits for a merge, and for files; None: the reader does not
-    wait, and gets None. Raises SqlError for a group that can't be evaluated.
+    wait, and gets None, also for more than FOUND_BYTES_MAX. Raises SqlError for a group that can't be evaluated.
     """
     state, is_brought = chain.state, False
+    heap_max = FOUND_BYTES_MAX if check_cancelled is None else None
     while True:
         found = GroupTable(state.groups.merged.layout)
         with commit_lock:
-            is_read = state.groups.find(keys, found, from_files=is_brought)
+            is_read = state.groups.find(keys, found, is_brought, heap_max)
             chain.upkeep.point_reads += is_read
         if is_read:
             return state.rows_of(found, now_us).rename_columns([column.name for column in chain.schema])
