@@ -129,16 +129,16 @@ def test_columns_of_every_type_are_answered_at_once_as_postgresql_answers(
         assert client.at_once(bind((b"{1,3,9}",), statement=f"few_{name}") + execute() + SYNC) == [
             "2", "D [b'1']", "D [b'3']", "C SELECT 2", "Z I",
         ]  # fmt: skip
-    for key in TYPED_KEYS:
-        prepared = parse(f"SELECT * FROM k_{key} WHERE {key} = $1", name=f"k_{key}")
+    for name in TYPED_KEYS:
+        prepared = parse(f"SELECT * FROM k_{name} WHERE {name} = $1", name=f"k_{name}")
         client.ask(prepared, SYNC)
         other.ask(prepared + SYNC)
-        found = client.ask(f"SELECT {key} FROM k_{key}")
+        found = client.ask(f"SELECT {name} FROM k_{name}")
         values = [literal_eval(line[2:])[0] for line in found if line.startswith("D ")]
         assert len(values) > 1
         for value in values:
-            asked = bind((value,), statement=f"k_{key}") + execute() + SYNC
-            assert client.at_once(asked) == [*other.ask(asked)[:-1], "Z I"], (key, value)
+            asked = bind((value,), statement=f"k_{name}") + execute() + SYNC
+            assert client.at_once(asked) == [*other.ask(asked)[:-1], "Z I"], (name, value)
     other.ask(query("ROLLBACK"))
     other.hang_up()
 
