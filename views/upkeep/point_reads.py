@@ -228,7 +228,8 @@ def found_rows(
     """Return the rows of the view whose groups have one of the keys, after the last commit.
 
     check_cancelled: of a reader that waits for a merge, and for files; None: the reader does not
-    wait, and gets None, also for more than FOUND_BYTES_MAX. Raises SqlError for a group that can't be evaluated.
+    wait, and gets None, also for more than FOUND_BYTES_MAX. Raises SqlError for a group that can't
+    be evaluated.
     """
     state, is_brought = chain.state, False
     heap_max = FOUND_BYTES_MAX if check_cancelled is None else None
