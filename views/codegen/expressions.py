@@ -18,9 +18,20 @@ from sql.functions.rows import VOLATILE
 from sql.functions.table import places_read, volatility
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
 from sql.types.datatypes import SqlType
+from views.codegen.constants import constant_result
 from views.codegen.literals import literal_value
 from views.codegen.parameters import PARAMETER_BYTES, ParameterLoads
-from views.codegen.values import ALWAYS, NEVER, Value, any_null, branchless, is_known, word_suffixes, zero_words
+from views.codegen.values import (
+    ALWAYS,
+    NEVER,
+    Value,
+    any_null,
+    branchless,
+    is_known,
+    is_string,
+    word_suffixes,
+    zero_words,
+)
 from views.codegen.writer import KernelWriter
 from views.model.refusals import not_in_kernels
 from views.model.text import expression_text
@@ -188,6 +199,10 @@ class ExpressionWriter:
         null = any_null(*arguments)
         if null == ALWAYS:
             return Value(zero_words(kind), ALWAYS)
+        known = () if is_string(kind) else constant_result(self.writer, call, fallible)
+        if known:
+            scale = () if kind.display_scale is None else (str(kind.display_scale),)
+            return Value((*known[: 3 - len(scale)], *scale), null)
         names = [self.writer.name(stem + suffix) for suffix in word_suffixes(kind)]
         targets = list(names)
         words = list(names)

@@ -9,6 +9,7 @@ that can fail. The file is never edited.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -81,15 +82,20 @@ def module_text(title: str, lines: list[str], types: tuple[str, ...], writer: Ke
     function = "\n\n\n".join("\n".join(one) for one in (*writer.guards.values(), *parts, lines))
     if "real(" in function:
         writer.use("scalar.numbers.narrow", "real")
-    body = "\n".join(_preamble(writer, "np." in function)) + "\n\n\n" + function + "\n"
+    body = "\n".join(_preamble(writer, function)) + "\n\n\n" + function + "\n"
     fingerprint = hashlib.sha256("\n".join((body, *types)).encode()).hexdigest()[:FINGERPRINT_CHARACTERS]
     return f'"""{title}, fingerprint {fingerprint}. Generated: do not edit."""\n{body}', fingerprint
 
 
-def _preamble(writer: KernelWriter, uses_numpy: bool) -> list[str]:
-    lines = ["", "import numpy as np", ""] if uses_numpy else [""]
+def _preamble(writer: KernelWriter, function: str) -> list[str]:
+    """Return the lines before a function: its imports, without those of calls that were made while
+    it was written, and its constants.
+    """
+    used = set(re.findall(r"\w+", "\n".join((function, *writer.globals.values()))))
+    lines = ["", "import numpy as np", ""] if "np" in used else [""]
     for module in sorted(writer.imports):
-        lines.append(f"from {module} import {', '.join(sorted(writer.imports[module]))}")
+        if names := sorted(writer.imports[module] & used):
+            lines.append(f"from {module} import {', '.join(names)}")
     if writer.globals:
         lines.append("")
         lines += [f"{name} = {text}" for name, text in writer.globals.items()]

@@ -129,6 +129,10 @@ class KernelWriter:
         self._names.add(function)
         return function
 
+    def module_of(self, function: str) -> str | None:
+        """Return the module from which a function is imported."""
+        return next((module for module, known in self.imports.items() if function in known), None)
+
     def scratch(self) -> str:
         """Return the scratch heap as an argument, and note that the function needs it."""
         self.uses_scratch = True

@@ -5,9 +5,12 @@ NaN equals itself and is greater than every other float.
 
 from __future__ import annotations
 
-from sql.functions.comparisons import COMPARISONS, EQUAL, UNEQUAL
+import re
+
+from ringbuffer.scalar.calendars.calendar import DAY_US, TIMESTAMP_INFINITY
+from sql.functions.comparisons import COMPARED_DAYS, COMPARISONS, EQUAL, TURNED, UNEQUAL
 from sql.tree.expressions import Call, Case, Cast, Literal
-from sql.types.datatypes import SqlType
+from sql.types.datatypes import DATE, SqlType
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
 from views.codegen.functions.constant_tables import write_lookup
 from views.codegen.values import (
@@ -28,6 +31,7 @@ from views.codegen.values import (
 from views.model.equalities import CONSTANTS_MIN, is_ordered
 from views.model.refusals import not_in_kernels
 
+INTEGER = re.compile(r"-?\d+")
 # As Python writes them.
 OPERATORS = COMPARISONS | {EQUAL: "==", UNEQUAL: "!="}
 
@@ -81,8 +85,31 @@ def _of_bytes(writer: ExpressionWriter, function: str, kind: SqlType, a: str, b:
 def write_comparison(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """=, <>, <, <=, >, >=."""
     assert isinstance(node, Call)
+    of_day = day_comparison(writer, node)
+    if of_day is not None:
+        return of_day
     left, right = (writer.evaluate(argument) for argument in node.arguments)
     return compare(writer, node.function, node.arguments[0].type, left, right)
+
+
+def day_comparison(writer: ExpressionWriter, node: Call) -> Value | None:
+    """Write the comparison of a date with a constant time stamp as one with a date; None for
+    others.
+
+    What is no midnight is between two dates.
+    """
+    for place, function in enumerate((node.function, TURNED.get(node.function, node.function))):
+        day, other = node.arguments[place], node.arguments[1 - place]
+        if not (isinstance(day, Call) and day.function == COMPARED_DAYS["timestamp"]):
+            continue
+        moment = writer.evaluate(other)
+        us = int(moment.word) if moment.null == NEVER and INTEGER.fullmatch(moment.word) else TIMESTAMP_INFINITY
+        if abs(us) >= TIMESTAMP_INFINITY - 1 or (function in (EQUAL, UNEQUAL) and us % DAY_US):
+            return None
+        # The first day that is not before the time, or the last that is not after it.
+        bound = -(-us // DAY_US) if function in ("lt", "ge") else us // DAY_US
+        return compare(writer, function, DATE, writer.evaluate(day.arguments[0]), Value((str(bound),)))
+    return None
 
 
 def write_distinct(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
