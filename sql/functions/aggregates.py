@@ -120,7 +120,7 @@ def _sorted_list(aggregate: AggregateText) -> tuple[str, str]:
 def _percentile_disc(aggregate: AggregateText) -> str:
     fraction = _fraction(aggregate)
     values, count = _sorted_list(aggregate)
-    return f"({values})[CAST(greatest(1, ceil({fraction} * {count})) AS BIGINT)]"
+    return f"({values})[CAST(ceil({fraction} * {count}) AS BIGINT) + CAST({fraction} = 0 AS BIGINT)]"
 
 
 def _percentile_cont(aggregate: AggregateText) -> str:

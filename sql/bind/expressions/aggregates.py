@@ -4,6 +4,10 @@ belong to.
 An aggregate belongs to the nearest query whose columns its arguments read, which may be one further
 out. The column that stands for the aggregate where it is written is then passed in through the
 closures in between.
+
+A percentile of several fractions is the array of those of each; the rank of a hypothetical row is
+made of the numbers of rows that come before it, so that states count and no rows are kept. Both are
+written anew in the syntax, and the binder reads what is written.
 """
 
 from __future__ import annotations
@@ -19,8 +23,22 @@ from sql.bind.expressions.operators import no_function, pick_function, written_c
 from sql.bind.expressions.placeholder_columns import FIRST_AGGREGATE, FIRST_WINDOW
 from sql.errors import SqlError, not_supported
 from sql.functions.signatures import Signature
-from sql.functions.table import AGGREGATE_ROWS, AGGREGATES, WITHIN_GROUP
-from sql.parse.syntax import FunctionCall, SortItem
+from sql.functions.table import AGGREGATE_ROWS, AGGREGATES, WINDOW_ROWS
+from sql.parse.syntax import (
+    ArrayItems,
+    CaseWhen,
+    Constant,
+    Distinctness,
+    FunctionCall,
+    Logic,
+    Operation,
+    Row,
+    SortItem,
+    Test,
+    TypeCast,
+    TypeName,
+)
+from sql.parse.syntax import Expression as Written
 from sql.tree.expressions import AggregateCall, Expression, Literal, SortKey
 from sql.tree.walks import children, columns_of, map_parts
 from sql.types.casts import require_equality
@@ -34,15 +52,11 @@ def aggregate(binder: Binder, node: FunctionCall) -> Expression:
     """Return the column that stands for an aggregate."""
     mark = Mark.of(binder.scope.outer)
     inner = replace(binder, inside_aggregate=True)
-    order: tuple[SortKey, ...]
-    if node.name in WITHIN_GROUP:
-        function, arguments, kind, order = ordered_set(inner, node)
-    else:
-        if node.within_group:
-            message = f"{node.name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
-            raise SqlError("42809", message, node.position)
-        function, arguments, kind = resolve(inner, node)
-        order = sort_keys(inner, node, function, arguments)
+    if node.within_group:
+        message = f"{node.name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
+        raise SqlError("42809", message, node.position)
+    function, arguments, kind = resolve(inner, node)
+    order = sort_keys(inner, node, function, arguments)
     condition = None
     if node.filter is not None:
         condition = bind_filter(binder, node)
@@ -86,26 +100,6 @@ def sort_key(binder: Binder, item: SortItem) -> SortKey:
     """Return an ORDER BY item; NULLs come last when ascending."""
     first = item.descending if item.nulls_first is None else item.nulls_first
     return SortKey(binder.bind_value(item.expression), item.descending, first)
-
-
-def ordered_set(binder: Binder, node: FunctionCall) -> tuple[str, tuple[Expression, ...], SqlType, tuple[SortKey, ...]]:
-    """Return the function, the arguments without the sort key, the type and the one sort key of
-    WITHIN GROUP.
-    """
-    if not node.within_group:
-        raise SqlError("42809", f"WITHIN GROUP is required for ordered-set aggregate {node.name}", node.position)
-    if node.distinct or node.order_by:
-        raise not_supported(f"DISTINCT or ORDER BY in the arguments of {node.name}", node.position)
-    key = sort_key(binder, node.within_group[0])
-    operands = [*(binder.bind(argument) for argument in node.arguments), key.expression]
-    if any(operand.type.is_array for operand in operands[:-1]):
-        raise not_supported(f"the aggregate {node.name} of several fractions", node.position)
-    signature = pick(node.name, operands, node.position)
-    if len(node.within_group) > 1 or not signature.canonical:
-        raise not_supported(f"the aggregate {node.name} over these sort keys", node.position)
-    values = converted(signature, operands, binder.context)
-    kind = values[-1].type.without_modifier() if signature.result == "element" else SqlType(signature.result)
-    return signature.canonical, tuple(values[:-1]), kind, (replace(key, expression=values[-1]),)
 
 
 def bind_filter(binder: Binder, node: FunctionCall) -> Expression:
@@ -186,3 +180,173 @@ def grouping_call(binder: Binder, node: FunctionCall) -> Expression:
     arguments = tuple(binder.bind(item) for item in node.arguments)
     call = AggregateCall("grouping", arguments, INT4, position=node.position, text=node.text)
     return at_home(binder, "grouping", call, mark)
+
+
+HYPOTHETICAL = frozenset(name for name, row in WINDOW_ROWS.items() if row.hypothetical)
+PERCENTILES = frozenset({"percentile_cont", "percentile_disc"})
+
+
+def ordered_set(binder: Binder, node: FunctionCall) -> Expression:
+    """Return the column that stands for an ordered-set aggregate.
+
+    Raises 42809, 42883, and 0A000 for more sort keys than one.
+    """
+    require_plain(node)
+    mark = Mark.of(binder.scope.outer)
+    inner = replace(binder, inside_aggregate=True)
+    fractions = [inner.bind(argument) for argument in node.arguments]
+    if node.name in PERCENTILES and len(fractions) == 1 and fractions[0].type.is_array:
+        return _several(binder, node, fractions[0])
+    key = sort_key(inner, node.within_group[0])
+    operands = [*fractions, key.expression]
+    signature = pick(node.name, operands, node.position)
+    if len(node.within_group) > 1 or not signature.canonical:
+        raise not_supported(f"the aggregate {node.name} over these sort keys", node.position)
+    values = converted(signature, operands, binder.context)
+    kind = values[-1].type.without_modifier() if signature.result == "element" else SqlType(signature.result)
+    order = (replace(key, expression=values[-1]),)
+    condition = None if node.filter is None else bind_filter(binder, node)
+    arguments = tuple(values[:-1])
+    call = AggregateCall(signature.canonical, arguments, kind, condition, False, node.position, node.text, order)
+    return at_home(binder, node.label, call, mark)
+
+
+def require_plain(node: FunctionCall) -> None:
+    """Raise 42809 without WITHIN GROUP, 0A000 where DISTINCT or ORDER BY stands inside the
+    parentheses.
+    """
+    if not node.within_group:
+        raise SqlError("42809", f"WITHIN GROUP is required for ordered-set aggregate {node.name}", node.position)
+    if node.distinct or node.order_by:
+        raise not_supported(f"DISTINCT or ORDER BY in the arguments of {node.name}", node.position)
+
+
+def _several(binder: Binder, node: FunctionCall, fractions: Expression) -> Expression:
+    """Return the array of the percentiles of an array of constant fractions; NULL without rows."""
+    (written,) = node.arguments
+    items: Sequence[Written]
+    if isinstance(written, ArrayItems):
+        items = written.items
+    elif isinstance(fractions, Literal) and isinstance(fractions.value, tuple):
+        items = [_constant(value, node.position) for value in fractions.value]
+    else:
+        raise not_supported(f"{node.name} of an array that is not constant", node.position)
+    if not items:
+        raise not_supported(f"{node.name} of an empty array", node.position)
+    each = tuple(replace(node, arguments=(item,)) for item in items)
+    (key,) = node.within_group
+    counted = replace(node, name="count", arguments=(key.expression,), within_group=())
+    some = _operation(">", counted, _number("0", node), node)
+    listed = ArrayItems(each, node.position, node.text)
+    return binder.bind(CaseWhen(None, ((some, listed),), None, node.position, node.text))
+
+
+def _constant(value: object, position: int) -> Written:
+    """Return the syntax of an element of a constant array of numbers."""
+    if value is None:
+        return Constant("null", "", position)
+    text = repr(value) if isinstance(value, float) else str(value)
+    return _as_double(Constant("string", text, position), position)
+
+
+def hypothetical(binder: Binder, node: FunctionCall) -> Expression:
+    """Return the rank of a hypothetical row among the rows of a group.
+
+    Raises 42883 for another number of arguments than sort keys, 0A000 for arguments that depend on
+    a row, and the errors of comparing.
+    """
+    require_plain(node)
+    count, keys = len(node.arguments), node.within_group
+    inner = replace(binder, inside_aggregate=True)
+    given = tuple(inner.bind(argument) for argument in node.arguments)
+    if count != len(keys):
+        message = (
+            f"To use the hypothetical-set aggregate {node.name}, the number of hypothetical direct arguments "
+            f"(here {count}) must match the number of ordering columns (here {len(keys)})."
+        )
+        operands = [*given, *(inner.bind(key.expression) for key in keys)]
+        function = written_call(node.name, operands)
+        raise SqlError("42883", f"function {function} does not exist", node.position, hint=message)
+    if reads_row(given):
+        raise not_supported(f"{node.name} of values that depend on a row", node.position)
+    before, equal = _before(node), _equal(node)
+    rows = _count(node, None)
+    one = _number("1", node)
+    match node.name:
+        case "rank":
+            found = _operation("+", _count(node, before), one, node)
+        case "dense_rank":
+            found = _operation("+", _different(node, before), one, node)
+        case "percent_rank":
+            share = _operation("/", _as_double(_count(node, before), node.position), rows, node)
+            zero = _as_double(_number("0", node), node.position)
+            none = _operation("=", rows, _number("0", node), node)
+            found = CaseWhen(None, ((none, zero),), share, node.position, node.text)
+        case _:
+            up_to = Logic("or", (before, equal), node.position, node.text)
+            reached = _operation("+", _count(node, up_to), one, node)
+            found = _operation("/", _as_double(reached, node.position), _operation("+", rows, one, node), node)
+    return binder.bind(found)
+
+
+def _count(node: FunctionCall, condition: Written | None) -> FunctionCall:
+    """Return count(*) of the rows of the call's filter that meet a condition too."""
+    kept = [part for part in (node.filter, condition) if part is not None]
+    filtered = Logic("and", tuple(kept), node.position, node.text) if len(kept) > 1 else next(iter(kept), None)
+    return replace(node, name="count", star=True, arguments=(), within_group=(), filter=filtered)
+
+
+def _different(node: FunctionCall, condition: Written) -> Written:
+    """Return the number of different keys of the rows that meet a condition, NULL among them."""
+    keys = tuple(key.expression for key in node.within_group)
+    counted = replace(_count(node, condition), star=False, distinct=True)
+    if len(keys) > 1:
+        # A row is not NULL where its fields are.
+        return replace(counted, arguments=(Row(keys, node.position, node.text),))
+    is_null = Test("null", keys[0], False, node.position, node.text)
+    nulls = _count(node, Logic("and", (condition, is_null), node.position, node.text))
+    one = _number("1", node)
+    some = FunctionCall("least", (nulls, one), node.position, node.text, "least")
+    return _operation("+", replace(counted, arguments=keys), some, node)
+
+
+def _before(node: FunctionCall) -> Written:
+    """Return the condition that a row comes before the hypothetical one."""
+    reached: list[Written] = []
+    found: list[Written] = []
+    for key, value in zip(node.within_group, node.arguments, strict=True):
+        parts = [*reached, _key_before(key, value, node)]
+        found.append(parts[0] if len(parts) == 1 else Logic("and", tuple(parts), node.position, node.text))
+        reached.append(Distinctness(key.expression, value, True, key.position, node.text))
+    return found[0] if len(found) == 1 else Logic("or", tuple(found), node.position, node.text)
+
+
+def _key_before(key: SortItem, value: Written, node: FunctionCall) -> Written:
+    """Return the condition that a key comes before a value, NULLs at their end."""
+    first = key.descending if key.nulls_first is None else key.nulls_first
+    compared = _operation(">" if key.descending else "<", key.expression, value, node)
+    nulls = (
+        Test("null", key.expression, not first, key.position, node.text),
+        Test("null", value, first, key.position, node.text),
+    )
+    alone = Logic("and", nulls, key.position, node.text)
+    return Logic("or", (compared, alone), key.position, node.text)
+
+
+def _equal(node: FunctionCall) -> Written:
+    """Return the condition that a row is a peer of the hypothetical one."""
+    pairs = zip(node.within_group, node.arguments, strict=True)
+    same = tuple(Distinctness(key.expression, value, True, key.position, node.text) for key, value in pairs)
+    return same[0] if len(same) == 1 else Logic("and", same, node.position, node.text)
+
+
+def _operation(operator: str, left: Written, right: Written, node: FunctionCall) -> Written:
+    return Operation(operator, (left, right), node.position, node.text)
+
+
+def _number(digits: str, node: FunctionCall) -> Written:
+    return Constant("integer", digits, node.position)
+
+
+def _as_double(operand: Written, position: int) -> Written:
+    return TypeCast(operand, TypeName("float8", (), position, "float8"), position, "")

@@ -13,7 +13,7 @@ from sql.bind.expressions.coerce import coerce, unify
 from sql.bind.expressions.operators import no_function, written_call
 from sql.errors import SqlError, not_supported
 from sql.functions.overloads import choose
-from sql.functions.table import AGGREGATES, FUNCTIONS, WINDOW_FUNCTIONS, WINDOW_ROWS, WITHIN_GROUP
+from sql.functions.table import AGGREGATES, FUNCTIONS, WINDOW_FUNCTIONS, WITHIN_GROUP
 from sql.parse.syntax import FrameBound, FunctionCall, WindowDefinition
 from sql.times.interval_values import span_us
 from sql.tree.expressions import Expression, Literal, SortKey, WindowCall, WindowFrame
@@ -28,8 +28,6 @@ def window(binder: Binder, node: FunctionCall) -> Expression:
     """Return the column that stands for a window call."""
     name = node.name
     if node.over is None:
-        if node.within_group and name in WINDOW_ROWS and WINDOW_ROWS[name].hypothetical:
-            raise not_supported(f"the aggregate {name}", node.position)
         raise SqlError("42809", f"window function {name} requires an OVER clause", node.position)
     if name not in WINDOW_FUNCTIONS and name not in AGGREGATES:
         if name in FUNCTIONS:
@@ -41,7 +39,7 @@ def window(binder: Binder, node: FunctionCall) -> Expression:
         raise SqlError("0A000", "DISTINCT is not implemented for window functions", node.position)
     if node.order_by:
         raise SqlError("0A000", "aggregate ORDER BY is not implemented for window functions", node.position)
-    if node.name in WITHIN_GROUP:
+    if node.within_group or node.name in WITHIN_GROUP:
         raise SqlError("0A000", f"OVER is not supported for ordered-set aggregate {node.name}", node.position)
     inner = replace(binder, inside_window=True)
     if name in AGGREGATES:
