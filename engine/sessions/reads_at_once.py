@@ -19,7 +19,7 @@ from engine.execution.outcome import encode, expand, row_description
 from engine.execution.prepared import Portal, Prepared, parameter
 from engine.execution.reading import answer_key
 from engine.execution.shapes import Shaped, Shapes
-from engine.scans.point_reads import INTEGERS, PointRead, is_possible, point_read
+from engine.scans.point_reads import INTEGERS, PointRead, point_read
 from engine.scans.table_rows import QuickRow
 from ringbuffer.encode.output_forms import Forms
 from sql.catalog.catalog import SessionSettings
@@ -47,6 +47,8 @@ ONE_ROW, NO_ROW = writer.command_complete("SELECT 1"), writer.command_complete("
 # Choices of result formats of one statement.
 FORMATS_KEPT_MAX = 8
 INTEGER = re.compile(rb"-?[0-9]{1,19}")
+# Less than INTEGER takes.
+DIGITS_SURE = 19
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +77,7 @@ class ReadPacket:
     Attributes:
         head: the bytes from the name of the portal to before the values.
         tail: the bytes after the values, of which `bind_bytes` are Bind's.
+        known: how its rows are read by key; None: they are a kept answer, whose key is `kept`.
         formats: of the parameters.
         captured: the settings.
         reply: what goes before the rows.
@@ -85,7 +88,8 @@ class ReadPacket:
     bind_bytes: int
     name: str
     prepared: Prepared
-    known: KnownRead
+    known: KnownRead | None
+    kept: object
     formats: tuple[int, ...]
     captured: SessionSettings
     reply: bytes
@@ -113,17 +117,25 @@ class ReadsAtOnce:
         return packet is not None and data.startswith(packet.head, HEAD_OFFSET)
 
     def answer(self, data: bytes) -> bytes | bool:
-        """Do a whole read of the socket, if it is one read by key; see PacketsProtocol.
+        """Do a whole read of the socket, if it is one read that is answered at once; see
+        PacketsProtocol.
 
         The caller, `RowInserts.answer`, has seen that the session is free.
         """
-        session = self._session
-        is_query = data[0] == QUERY
-        reply = self._answer_query(data) if is_query else self._answer_bind(data)
+        if data[0] != QUERY:
+            reply = self._answer_bind(data)
+            return False if reply is None else reply
+        reply = self._answer_query(data)
         if reply is None:
             return False
-        if is_query:
-            session.names.drop_unnamed()
+        self._session.names.drop_unnamed()
+        return self._ended(reply)
+
+    def _ended(self, reply: bytes) -> bytes:
+        """Return a reply with what follows it, after everything that ends with a transaction has
+        ended.
+        """
+        session = self._session
         session.names.end_transaction(committed=True)
         session.settings.commit()
         changed = session.settings.changed_reports()
@@ -142,10 +154,10 @@ class ReadsAtOnce:
             if kept is not None:
                 return kept
         known = self._known(prepared, portal.result_formats, image)
-        if known is None:
+        if known is None or not session.identity.may_run(known.bound, image):
             return None
         values = list(portal.message.parameters())
-        return self._rows(known, values, expand(portal.message.parameter_formats, len(values)), prepared, image)
+        return self._rows(known, values, expand(portal.message.parameter_formats, len(values)), prepared)
 
     def find_text(self, text: str, image: CatalogImage) -> bytes | None:
         """Return the reply to the whole text of a Query."""
@@ -186,9 +198,9 @@ class ReadsAtOnce:
         """Return the reply to a text that is a read by key of a known shape."""
         _, shaped = self._shaped
         known = None if shaped is None else self._known(shaped.prepared, (), image)
-        if shaped is None or known is None:
+        if shaped is None or known is None or not self._session.identity.may_run(known.bound, image):
             return None
-        rows = self._rows(known, shaped.values, (0,) * len(shaped.values), shaped.prepared, image)
+        rows = self._rows(known, shaped.values, (0,) * len(shaped.values), shaped.prepared)
         return None if rows is None else known.description + rows
 
     def _known(self, prepared: Prepared, formats: Sequence[int], image: CatalogImage) -> KnownRead | None:
@@ -245,25 +257,37 @@ class ReadsAtOnce:
         return reply
 
     def _answer_bind(self, data: bytes) -> bytes | None:
-        image = self._server.catalog.image
+        image, session = self._server.catalog.image, self._session
         packet = self._packet.find(image)
-        values = values_of(data, packet) if packet is not None and self._is_still(packet) else None
+        values = None
+        if packet is not None and packet.captured is session.settings.captured():
+            values = values_of(data, packet) if packet.prepared is self._statements.get(packet.name) else None
+        # Under the same image and settings the look at what the session may read is the same, and
+        # no setting is to be kept or told.
+        is_again = values is not None
         if packet is None or values is None:
             packet = self._look_up(data, image)
             values = None if packet is None else values_of(data, packet)
-            if packet is None or values is None:
+            if packet is None or values is None or not self._may_run(packet, image):
+                self._packet.forget()
                 return None
             self._packet.keep(image, packet)
-        rows = self._rows(packet.known, values, packet.formats, packet.prepared, image)
+        if packet.known is None:
+            rows = self._server.engines.answers.find(packet.kept, image, None)
+        else:
+            rows = self._rows(packet.known, values, packet.formats, packet.prepared)
         if rows is None:
             return None
-        self._session.begin_message(simple=False)
-        self._session.doing.begin(packet.prepared.shown_text)
-        return packet.reply + rows
+        session.begin_message(simple=False, looks=not is_again)
+        session.doing.begin(packet.prepared.shown_text)
+        if not is_again:
+            return self._ended(packet.reply + rows)
+        session.names.end_transaction(committed=True)
+        return packet.reply + rows + session.inbox.take() + IDLE
 
-    def _is_still(self, packet: ReadPacket) -> bool:
-        captured = self._session.settings.captured()
-        return packet.captured is captured and packet.prepared is self._statements.get(packet.name)
+    def _may_run(self, packet: ReadPacket, image: CatalogImage) -> bool:
+        # The settings are part of the key of a kept answer.
+        return packet.known is None or self._session.identity.may_run(packet.known.bound, image)
 
     def _look_up(self, data: bytes, image: CatalogImage) -> ReadPacket | None:
         """Take a packet apart, None: it is none of ours."""
@@ -282,32 +306,39 @@ class ReadsAtOnce:
         if len(message.parameter_formats) not in (0, 1, message.parameters_count):
             return None
         known = self._known(prepared, message.result_formats, image)
-        if known is None:
+        kept = self._kept_key(prepared, message.result_formats, image) if known is None else None
+        if known is None and kept is None:
             return None
         start = message.parameters_offset
         bind_bytes = 2 + 2 * len(message.result_formats)
-        reply = writer.BIND_COMPLETE + (known.description if described else b"")
+        reply = writer.BIND_COMPLETE
+        if described:
+            assert prepared.schema is not None
+            reply += row_description(prepared.schema, message.result_formats)
         formats = tuple(expand(message.parameter_formats, message.parameters_count))
         captured = self._session.settings.captured()
         return ReadPacket(
             data[HEAD_OFFSET:start], data[bind_end - bind_bytes :], bind_bytes, message.statement, prepared, known,
-            formats, captured, reply,
+            kept, formats, captured, reply,
         )  # fmt: skip
 
+    def _kept_key(self, prepared: Prepared, formats: Sequence[int], image: CatalogImage) -> object | None:
+        """Return the key of the kept answer to a statement, None where there is none that holds."""
+        session, schema = self._session, prepared.schema
+        if prepared.parameter_types or schema is None or len(formats) not in (0, 1, len(schema)):
+            return None
+        if session.connection.encoding.converts or not prepared.is_bound_to(image, session.settings):
+            return None
+        key = answer_key(prepared.text, tuple(expand(formats, len(schema))), session.settings, described=True)
+        return key if self._server.engines.answers.find(key, image, None) is not None else None
+
     def _rows(
-        self,
-        known: KnownRead,
-        values: Sequence[bytes | None],
-        formats: Sequence[int],
-        prepared: Prepared,
-        image: CatalogImage,
+        self, known: KnownRead, values: Sequence[bytes | None], formats: Sequence[int], prepared: Prepared
     ) -> bytes | None:
-        """Return the DataRow messages and CommandComplete.
+        """Return the DataRow messages and CommandComplete of a read that the session may do.
 
         values, formats: of the parameters.
         """
-        if not self._session.identity.may_run(known.bound, image):
-            return None
         try:
             if known.quick is not None:
                 return one_row(known, known.quick, values, formats, prepared.parameter_types)
@@ -344,10 +375,13 @@ def one_row(
     """Return DataRow, if there is one, and CommandComplete. Raises UnreadableError."""
     key: list[int | bytes] = []
     is_possible_key = True
-    given = [read_value(*one) for one in zip(values, types, formats, strict=True)]
     for kind, one in known.sought:
-        value = given[one.number - 1] if isinstance(one, Parameter) else constant_of(one)
-        if value is None or (isinstance(value, int) and not is_possible(value, kind)):
+        if isinstance(one, Parameter):
+            place = one.number - 1
+            value = read_value(values[place], types[place], formats[place])
+        else:
+            value = constant_of(one)
+        if value is None or (isinstance(value, int) and not -INTEGERS[kind.family] <= value < INTEGERS[kind.family]):
             is_possible_key = False
         else:
             key.append(value)
@@ -380,9 +414,9 @@ def read_value(value: bytes | None, kind: SqlType, format_code: int) -> int | by
         if format_code == BINARY_FORMAT:
             if len(value) == INTEGER_BYTES[kind.family]:
                 return int.from_bytes(value, "big", signed=True)
-        elif INTEGER.fullmatch(value):
+        elif (value.isdigit() and len(value) < DIGITS_SURE) or INTEGER.fullmatch(value):
             number = int(value)
-            if is_possible(number, kind):
+            if -INTEGERS[kind.family] <= number < INTEGERS[kind.family]:
                 return number
         raise UnreadableError
     if kind.family not in ("text", "varchar") or kind.length is not None or 0 in value:

@@ -153,6 +153,8 @@ class RowInserts:
             return False
         image = self._server.catalog.image
         is_query = data[0] == QUERY
+        if not is_query and session.reads.is_like_last(data):
+            return session.reads.answer(data)
         last = self._last_text if is_query else self._last_bind
         known = last.find(image)
         is_again = known is not None and data.startswith(known.head, HEAD_OFFSET) and self._is_still(known)
@@ -235,7 +237,7 @@ class RowInserts:
 
     def _computed_bind(self, data: bytes, image: CatalogImage) -> Computed | None:
         name_end = data.find(0, NAME_OFFSET)
-        if self._session.reads.is_like_last(data) or name_end < 0 or data[HEAD_OFFSET] != 0:
+        if name_end < 0 or data[HEAD_OFFSET] != 0:
             return None
         prepared = self._prepared.get(data[NAME_OFFSET:name_end].decode(errors="surrogateescape"))
         if prepared is None or not prepared.is_bound_to(image, self._session.settings):
@@ -284,8 +286,6 @@ class RowInserts:
         None when it has to go the general way.
         """
         session = self._session
-        if session.reads.is_like_last(data):
-            return None
         # The bytes before the values: no portal name, the statement's, the formats and the count of
         # the values.
         name_end = data.find(0, NAME_OFFSET)

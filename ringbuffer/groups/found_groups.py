@@ -8,7 +8,7 @@ numbers. Must not change the tables that are searched, nor know what keys and st
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,22 +23,13 @@ from ringbuffer.groups.hash_table import (
     HEAP_USED,
     ROWS_COUNT,
     GroupTable,
+    TableArrays,
     TableLayout,
-    Words,
     equal_entries,
     find_group,
 )
 from ringbuffer.groups.merge import long_bytes, merge_rows
 from ringbuffer.memory.columns import LENGTH_MASK
-
-
-class TableArrays(NamedTuple):
-    """The arrays of a table, as kernels take them together."""
-
-    control: Words
-    slots: Words
-    rows: Words
-
 
 # The machine code of the kernels: to find out the types of NamedTuples takes longer than a lookup.
 _entries: list[Callable[..., Any]] = []
@@ -56,10 +47,10 @@ def merge_found(
     count = int(keys.control[ROWS_COUNT])
     if not count:
         return True
-    sought, searched = arrays_of(keys), arrays_of(source)
+    sought, searched = keys.arrays, source.arrays
     start, key_row_words = 0, keys.layout.row_words
     while True:
-        arguments = arrays_of(found), sought, key_row_words, searched, program, start, source.layout
+        arguments = found.arrays, sought, key_row_words, searched, program, start, source.layout
         if not _entries:
             _entries.append(entry_of(merge_found_rows, *arguments))
         start = _entries[0](*arguments)
@@ -78,15 +69,10 @@ def find_places(source: GroupTable, keys: GroupTable, places: npt.NDArray[np.int
 
     places: int64[the number of keys].
     """
-    arguments = arrays_of(source), arrays_of(keys), keys.layout.row_words, source.layout, places
+    arguments = source.arrays, keys.arrays, keys.layout.row_words, source.layout, places
     if not _place_entries:
         _place_entries.append(entry_of(place_rows, *arguments))
     _place_entries[0](*arguments)
-
-
-def arrays_of(table: GroupTable) -> TableArrays:
-    """Return the arrays of a table, until it grows."""
-    return TableArrays(table.control, table.slots, table.rows)
 
 
 @kernel

@@ -81,13 +81,24 @@ class TableLayout(NamedTuple):
         return 8 * (self.row_words + SLOTS_PER_ROW)
 
 
+class TableArrays(NamedTuple):
+    """The arrays of a table, as kernels take them together."""
+
+    control: Words
+    slots: Words
+    rows: Words
+
+
 class GroupTable:
     """The owner of the arrays of one table.
 
     The owner makes sure that the table has one writer at a time. zeros: makes the arrays.
+
+    Attributes:
+        arrays: those of them that kernels take together, until the table grows.
     """
 
-    __slots__ = ("control", "heap", "layout", "rows", "slots", "zeros")
+    __slots__ = ("arrays", "control", "heap", "layout", "rows", "slots", "zeros")
 
     def __init__(self, layout: TableLayout, rows_max: int = ROWS_FIRST, zeros: Zeros = np.zeros) -> None:
         assert layout.entry_words <= ENTRY_WORDS_MAX
@@ -96,6 +107,7 @@ class GroupTable:
         self.control: Words = np.zeros(CONTROL_WORDS, dtype=np.int64)
         self.rows: Words = zeros(rows_max * layout.row_words, np.int64)
         self.slots: Words = zeros(SLOTS_PER_ROW * rows_max, np.int64)
+        self.arrays = TableArrays(self.control, self.slots, self.rows)
         self.heap: npt.NDArray[np.uint8] = zeros(HEAP_BYTES_FIRST, np.uint8)
         self.control[ROWS_MAX] = rows_max
         self._locate_heap()
@@ -134,6 +146,7 @@ class GroupTable:
         slots = self.zeros(SLOTS_PER_ROW * rows_max, np.int64)
         fill_slots(slots, rows, self.groups_count, self.layout.row_words)
         self.rows, self.slots = rows, slots
+        self.arrays = TableArrays(self.control, slots, rows)
         self.control[ROWS_MAX] = rows_max
 
     def grow_heap(self, free_bytes: int) -> None:

@@ -177,11 +177,13 @@ class GroupState:
         if not self.refresh_lock.acquire(blocking=False):
             return False
         try:
-            if not from_files and self.merged.in_files(keys):
+            if self.merged.spilled and not from_files and self.merged.in_files(keys):
                 return False
             waiting = [one for buffer in self.buffers[::-1] for one in buffer.seen()]
             for table in (*self.merged.with_keys(keys), *self.taken, *waiting):
-                if table.control[ROWS_COUNT] and not merge_found(found, keys, table, self.buffer.program, heap_max):
+                if table.control.item(ROWS_COUNT) and not merge_found(
+                    found, keys, table, self.buffer.program, heap_max
+                ):
                     return False
             return True
         finally:

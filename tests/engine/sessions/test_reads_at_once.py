@@ -11,7 +11,7 @@ import pytest
 
 from engine.scans.point_reads import KEYS_AT_ONCE_MAX
 from engine.sessions.reads_at_once import FORMATS_KEPT_MAX
-from tests.end_to_end.raw_client import SYNC, RawClient, bind, describe, execute, parse, query
+from tests.end_to_end.raw_client import SYNC, RawClient, bind, close, describe, execute, parse, query
 from tests.engine.session_client import SessionClient, World
 from tests.oracle.postgres import PostgresCluster
 
@@ -365,3 +365,38 @@ def test_a_read_after_an_insert_of_the_same_pipeline_is_that_of_the_general_way(
     read = bind((b"1", b"x"), statement="p") + execute()
     assert "D [b'2']" in client.ask(bind((), statement="i"), execute(), read, SYNC)
     assert "D [b'3']" in client.ask(read, SYNC)
+
+
+def test_a_packet_of_an_unchanged_view_is_its_kept_answer(client: SessionClient, world: World) -> None:
+    client.run("CREATE ROLE reader LOGIN", "GRANT SELECT ON v TO reader")
+    reader = world.client().after("SET SESSION AUTHORIZATION reader")
+    reader.ask(parse("SELECT count(*) AS n, max(k) AS m FROM v", name="p"), SYNC)
+    asked = bind((), statement="p") + describe("P") + execute() + SYNC
+    assert reader.at_once(asked) is None
+    for _ in range(2):
+        answer = reader.ask(asked)
+        assert reader.at_once(asked) == answer == in_a_block(reader, asked)
+        client.run("INSERT INTO s VALUES (4, 'new', 1, 1, 'u'), (5, 'newer', 1, 1, 'u')")
+        assert reader.at_once(asked) is None
+    reader.ask(asked)
+    assert reader.at_once(asked) is not None
+    client.run("REVOKE SELECT ON v FROM reader")
+    assert reader.at_once(asked) is None
+    assert any("42501" in line for line in reader.ask(asked))
+
+
+def test_what_a_packet_needs_is_looked_at_anew_after_every_change(client: SessionClient) -> None:
+    client.ask(parse(text_of("$1", "$2", "n"), name="p"), SYNC)
+    asked = bind((b"1", b"x"), statement="p") + execute() + SYNC
+    first = client.at_once(asked)
+    assert first == client.at_once(asked) is not None
+    client.run("SET application_name = 'other'")
+    assert client.at_once(asked) in (None, first)
+    assert client.ask(asked) == first == client.at_once(asked)
+    client.ask(close("S", "p"), parse(text_of("$1", "$2", "h"), name="p"), SYNC)
+    assert client.at_once(asked) == in_a_block(client, asked) != first
+    client.ask(close("S", "p"), parse("INSERT INTO s (k, t) VALUES ($1, $2)", name="p"), SYNC)
+    for _ in range(3):
+        assert "C INSERT 0 1" in client.ask(asked)
+    # The first one looks like the read before.
+    assert [client.at_once(asked) for _ in range(2)] == [None, ["2", "C INSERT 0 1", "Z I"]]
