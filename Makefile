@@ -62,7 +62,7 @@ test-long: setup
 	@$(BIN)/python -m pytest tests/faults --cases 4000 --seconds 57600 --timeout 60000 --write-evidence
 	@$(BIN)/python -m pytest tests/stress --write-evidence
 	@$(BIN)/python -m pytest tests/fuzz --timeout 15000 --write-evidence
-	@$(BIN)/python -m pytest tests/soak --cases 700 --seconds 57600 --write-evidence
+	@$(BIN)/python -m pytest tests/soak --cases 1400 --seconds 57600 --write-evidence
 
 load: setup
 	@$(BIN)/python -m bench.load

@@ -21,6 +21,7 @@ from tests.golden import Golden
 from tests.kept_kernels import VARIABLE, kept_kernels, kernels_folder, remove_unused
 from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
+from tests.shares import is_whole, mark_what_has_no_turn, today
 from tests.started import refuse_to_start, starts_something
 
 # A share of what `make test-long` tries: all of `make test` has twenty-five minutes of processor.
@@ -28,6 +29,7 @@ CASES_DEFAULT = 42
 SECONDS_DEFAULT = 240.0
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 SEED_DEFAULT = 20_261_120
+GARBAGE_THRESHOLDS = (50_000, 20, 20)
 
 # Every JVM of a test run is short: its second compiler would take a third of the run's processor
 # time and never earn it back.
@@ -46,6 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--check", action="store_true", help="only what starts no server, no PostgreSQL and no JVM; starting one fails"
     )
     group.addoption("--long", action="store_true", help="what is marked long, too")
+    group.addoption("--turn", type=int, default=today(), help="a number: of tests marked turns, its share; today's")
     group.addoption("--write-evidence", action="store_true", help="write tests/evidence/<suite>.json")
 
 
@@ -72,6 +75,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if starts_something(item) or "end_to_end" in item.path.parts:
             item.add_marker(pytest.mark.slow)
+    if is_whole(config):
+        mark_what_has_no_turn(items, config.getoption("--turn"))
     left_out = {
         name
         for name, is_left_out in (("slow", config.getoption("--check")), ("long", not config.getoption("--long")))
@@ -85,15 +90,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     put_longest_first(config, items)
 
 
+def pytest_report_header(config: pytest.Config) -> str:
+    """Say which turn it is."""
+    return f"turn: {config.getoption('--turn')}"
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not even import what --check leaves out as a whole."""
     return True if config.getoption("--check") and collection_path.name == "end_to_end" else None
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage again, in what tests make."""
+    """Look for garbage again, in what tests make, but seldom: with Python's own thresholds a test
+    that makes many objects takes three times as long.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
     gc.enable()
 
 

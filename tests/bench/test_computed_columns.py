@@ -7,6 +7,7 @@ import pytest
 from bench import computed_columns
 
 
+@pytest.mark.turns(3, 1)
 @pytest.mark.slow
 def test_it_runs(capsys: pytest.CaptureFixture[str]) -> None:
     figures = computed_columns.run(rows_count=500, singles_count=5, runs_count=1)

@@ -63,6 +63,7 @@ def same(found: Any, value: Any) -> bool:
     return bool(found == value) or (value != value and found != found)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("place", ["%s", "%b", "%t"])
 @pytest.mark.parametrize("binary", [False, True])
 def test_psycopg_values(server: AntumbraServer, place: str, binary: bool) -> None:

@@ -64,6 +64,7 @@ def events(chance: Random, week: int) -> str:
     return f"INSERT INTO events VALUES {', '.join(rows)}"
 
 
+@pytest.mark.turns(3, 1)
 def test_views_equal_postgres(server: AntumbraServer, clients: tuple[Connection, Connection]) -> None:
     ours, theirs = clients
     chance = Random(10)

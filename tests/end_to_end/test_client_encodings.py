@@ -100,6 +100,7 @@ WORKS = [
 ]  # fmt: skip
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("work", WORKS)
 def test_a_client_gets_what_postgresql_gives(
     server: AntumbraServer, postgres: PostgresCluster, work: Callable[[Connection], object]
@@ -129,6 +130,7 @@ COPIED = [
 ]  # fmt: skip
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(("data", "options"), COPIED)
 def test_copies_from(server: AntumbraServer, postgres: PostgresCluster, data: bytes, options: str) -> None:
     def work(connection: Connection) -> object:

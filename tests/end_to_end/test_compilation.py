@@ -100,6 +100,7 @@ def memory_kib(process_id: int) -> int:
     return int(status.partition("VmRSS:")[2].split()[0])
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("text", LEFT_IN_ALL_KIB_MAX)
 def test_views_that_are_gone_leave_nothing(
     server: AntumbraServer, stream: str, text: str, pytestconfig: pytest.Config

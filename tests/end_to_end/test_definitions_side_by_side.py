@@ -37,6 +37,7 @@ def build(server: AntumbraServer, thread: int) -> int:
     return MODELS
 
 
+@pytest.mark.turns(2, 1)
 def test_eight_threads_that_define(server: AntumbraServer) -> None:
     with server.connect() as connection:
         for text in (

@@ -50,6 +50,7 @@ ROW = (
 VIEW_ORDER = (2, 0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("binary", [False, True])
 def test_psycopg_round_trip_of_every_type(server: AntumbraServer, events: str, binary: bool) -> None:
     with server.connect(autocommit=False) as connection:

@@ -10,6 +10,7 @@ import re
 import subprocess
 
 import psycopg
+import pytest
 
 from tests.engine.system_catalog.test_view_texts import QUERIES, TABLES
 from tests.golden import texts
@@ -45,6 +46,7 @@ QUESTIONS = (
 )  # fmt: skip
 
 
+@pytest.mark.turns(2, 1)
 def test_a_dump_restores(server: AntumbraServer) -> None:
     with server.connect() as connection:
         connection.execute(DEFINITIONS)

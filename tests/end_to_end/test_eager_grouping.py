@@ -35,6 +35,7 @@ def check(ours: Connection, theirs: Connection) -> None:
         assert sorted(map(repr, ours.execute(f"SELECT * FROM {name}".encode()).fetchall())) == expected, (name, query)
 
 
+@pytest.mark.turns(2, 1)
 def test_joins_that_no_stream_pipeline_probes(tmp_path: Path, oracle: Connection) -> None:
     server = AntumbraServer(tmp_path / "data").start()
     chance = Random(6)

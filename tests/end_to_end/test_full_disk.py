@@ -91,6 +91,7 @@ def outcome(client: psycopg.Connection[tuple[object, ...]], text: str) -> str:
     return ""
 
 
+@pytest.mark.turns(2, 0)
 def test_a_full_disk(disk: Path) -> None:
     copies = disk / "copies"
     copies.mkdir()
@@ -123,6 +124,7 @@ def test_a_full_disk(disk: Path) -> None:
             server.kill()
 
 
+@pytest.mark.turns(2, 1)
 def test_tables_that_fill_the_disk(disk: Path) -> None:
     """DuckDB's own checkpoints came with a COMMIT: one that found no room failed what was durable,
     and all that followed.

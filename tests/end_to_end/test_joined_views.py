@@ -30,6 +30,7 @@ def rows(connection: psycopg.Connection[tuple[object, ...]], query: str) -> list
     return sorted(tuple(str(value) for value in row) for row in connection.execute(query.encode()))
 
 
+@pytest.mark.turns(3, 2)
 @pytest.mark.slow
 def test_joined_views_live_with_their_tables(tmp_path: Path) -> None:
     server = AntumbraServer(tmp_path / "data").start()

@@ -85,6 +85,7 @@ def test_the_folder_of_an_older_commit(tmp_path: Path) -> None:
         assert client.execute("SELECT sum(n) FROM v").fetchall() == [(3503,)]
 
 
+@pytest.mark.turns(3, 1)
 def test_parts_of_views_in_a_folder_become_states(tmp_path: Path) -> None:
     """The older commit had a hidden relation for each stream of a view."""
     data = extracted("481cbdc", tmp_path / "data")
@@ -104,6 +105,7 @@ def test_parts_of_views_in_a_folder_become_states(tmp_path: Path) -> None:
         assert client.execute("SELECT * FROM left_alone WHERE page = 'late'").fetchall() == []
 
 
+@pytest.mark.turns(3, 0)
 def test_states_of_another_form_are_converted(tmp_path: Path) -> None:
     """The older commit kept keys of type char(n) from tables as text, without blanks, and compared
     what orders first rows as bytes.

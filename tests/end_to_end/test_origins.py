@@ -82,6 +82,7 @@ def origins(connection: Connection, query: str, how: str) -> list[tuple[str, str
     return [connection.execute(name, one).fetchone() for one in found]
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("how", ["simple", "binary", "described"])
 @pytest.mark.parametrize("query", QUERIES)
 def test_origins(both: tuple[Connection, Connection], query: str, how: str) -> None:

@@ -32,6 +32,7 @@ VALUES = {
 }  # fmt: skip
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("kind", VALUES)
 def test_parameters_and_results(server: AntumbraServer, postgres: PostgresCluster, kind: str) -> None:
     ours, theirs = (RawClient(port, "postgres", "postgres") for port in (server.port, postgres.port))
@@ -51,6 +52,7 @@ def test_parameters_and_results(server: AntumbraServer, postgres: PostgresCluste
     assert ours.ask(*question) == theirs.ask(*question)
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("kind", VALUES)
 @pytest.mark.parametrize("data", [b"", b"\0", b"\0\0\0", b"\0" * 9, b"\xff" * 17])
 def test_binary_parameters_of_a_wrong_size(

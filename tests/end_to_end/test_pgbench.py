@@ -25,6 +25,7 @@ SELECT n FROM pgb_sums WHERE key = :key;
 CLIENTS, TRANSACTIONS = 2, 25
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("mode", ["simple", "extended", "prepared"])
 def test_custom_script(server: AntumbraServer, tmp_path: Path, mode: str) -> None:
     script = tmp_path / "script.sql"

@@ -69,6 +69,7 @@ def pair(server: AntumbraServer, postgres: PostgresCluster) -> Iterator[Pair]:
     both.drop()
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", CASES)
 def test_same_answers_as_postgresql(pair: Pair, name: str) -> None:
     messages = CASES[name]

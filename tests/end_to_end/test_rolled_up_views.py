@@ -69,6 +69,7 @@ CASES = {
 }
 
 
+@pytest.mark.turns(7)
 @pytest.mark.parametrize("case", CASES)
 def test_coarser_groups_are_made_of_what_is_kept(server: AntumbraServer, postgres: PostgresCluster, case: str) -> None:
     with server.connect() as ours, postgres.connect() as theirs:

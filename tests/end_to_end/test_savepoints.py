@@ -106,6 +106,7 @@ def statement(choose: random.Random) -> str:
     )
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_random_blocks(both: Both, seed: int) -> None:
     choose = random.Random(seed)

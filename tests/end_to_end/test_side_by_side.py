@@ -14,18 +14,33 @@ from typing import Any
 
 import psycopg
 import pytest
+from _pytest.mark import ParameterSet
 from psycopg.pq import ExecStatus
 
 from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
-from tests.shares import share
 
 FOLDER = Path(__file__).parent / "side_by_side"
-# Every type that has an order, in 25 views; random streams have these types, too.
-LONG = "stream_type_orders"
+# Those that take ten to fifty seconds of a processor, most of them for their views: one each day.
+COSTLY = (
+    "stream_type_orders",
+    "functions",
+    "stream_type_views",
+    "distinct_sums",
+    "stream_functions",
+    "fixed_zones",
+    "date_bins",
+    "numeric_specials",
+)
 FIRST_OWN_OID = 16_384
 RECORD_OID = 2_249
 STREAM = re.compile(r"(CREATE|DROP) FOREIGN TABLE (.*?)( SERVER stream)?", re.DOTALL)
+
+
+def in_turn(path: Path) -> ParameterSet:
+    """Return a file as a parameter, a costly one with its turn."""
+    turns = [pytest.mark.turns(len(COSTLY), COSTLY.index(path.stem))] if path.stem in COSTLY else []
+    return pytest.param(path, marks=turns, id=path.stem)
 
 
 def statements(text: str) -> Iterator[tuple[str, str]]:
@@ -100,9 +115,8 @@ def named(value: bytes | None, of_type: int | str, names: dict[int, str]) -> byt
     return value
 
 
-@pytest.mark.parametrize(
-    "path", share(sorted(FOLDER.glob("*.sql")), lambda path: path.stem != LONG), ids=lambda path: path.stem
-)
+@pytest.mark.turns(6)
+@pytest.mark.parametrize("path", map(in_turn, sorted(FOLDER.glob("*.sql"))))
 def test_answers(path: Path, server: AntumbraServer, postgres: PostgresCluster) -> None:
     wrong = []
     with server.connect() as ours, postgres.connect() as theirs:

@@ -99,6 +99,7 @@ def stopped(running: Future[Any]) -> str:
     return str(caught.value.diag.message_primary)
 
 
+@pytest.mark.turns(2, 1)
 def test_short_statements_go_on_beside_long_ones(server: AntumbraServer, client: Connection) -> None:
     client.execute(f"SET statement_timeout = {int(END_S_MAX * 1000)}")
     with long_ones(server, LONG_COUNT) as (connections, running):

@@ -164,6 +164,7 @@ def growing_at_most(server: AntumbraServer, bytes_max: int) -> Iterator[None]:
     assert most[0] <= bytes_max
 
 
+@pytest.mark.turns(5)
 @pytest.mark.parametrize(("text", "sqlstate"), GROWING)
 def test_what_grows_is_stopped(server: AntumbraServer, text: str, sqlstate: str | None) -> None:
     with growing_at_most(server, GROWTH_BYTES_MAX), server.connect() as client:
@@ -178,6 +179,7 @@ def test_what_grows_is_stopped(server: AntumbraServer, text: str, sqlstate: str 
     assert sqlstate == "54000" or (detail is not None and any(letter.isdigit() for letter in detail)), "with numbers"
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("text", LEGAL)
 def test_what_is_legal_has_the_answer_of_postgres(server: AntumbraServer, postgres: PostgresCluster, text: str) -> None:
     with server.connect() as ours, postgres.connect() as theirs:

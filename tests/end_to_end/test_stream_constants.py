@@ -8,6 +8,8 @@ import random
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
+import pytest
+
 from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
 
@@ -68,6 +70,7 @@ def rows(choice: random.Random, count: int) -> list[list[object]]:
     return found
 
 
+@pytest.mark.turns(2, 0)
 def test_one_kernel_answers_for_all_constants(server: AntumbraServer, postgres: PostgresCluster) -> None:
     choice = random.Random(20261123)
     with server.connect() as ours, postgres.connect() as theirs:

@@ -100,6 +100,7 @@ def one_value(connection: Connection, text: str) -> int:
     return int(str(row[0]))
 
 
+@pytest.mark.turns(2, 1)
 def test_answers_are_those_of_postgresql(posts: Connection, postgres: PostgresCluster) -> None:
     with postgres.connect() as oracle:
         oracle.execute(f"CREATE TABLE posts ({COLUMNS})".encode())
@@ -156,6 +157,7 @@ def test_the_rows_of_an_open_transaction_are_not_in_the_stream(posts: Connection
         assert one_value(other, "SELECT count(*) FROM posts") == 3
 
 
+@pytest.mark.turns(2, 0)
 def test_spark_answers_above_groups_as_the_embedded_engine_does(posts: Connection) -> None:
     # Spark runs by then: it had to run the view.
     posts.execute("CREATE VIEW ranked AS SELECT uid, rank() OVER (ORDER BY count(*)) FROM posts GROUP BY uid")

@@ -14,7 +14,6 @@ import pytest
 
 from tests.end_to_end.view_shapes import BASES, SHAPES
 from tests.oracle.antumbra import AntumbraServer
-from tests.shares import share
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
@@ -31,7 +30,7 @@ TABLES = (
 )
 TEXTS = ("'a'", "'b'", "'abc'", "NULL", "'a text of more than twelve bytes'")
 WRITERS = 3
-PARTS = 3
+PARTS = 6
 
 
 def row(chance: Random, stream: str) -> str:
@@ -59,7 +58,8 @@ def check(ours: Connection, theirs: Connection, views: list[str]) -> None:
         assert sorted(map(repr, ours.execute(query).fetchall())) == expected, (name, SHAPES.get(name))
 
 
-@pytest.mark.parametrize("part", share(range(PARTS), lambda part: part == 0))
+@pytest.mark.turns(PARTS)
+@pytest.mark.parametrize("part", range(PARTS))
 def test_all_shapes(part: int, tmp_path: Path, oracle: Connection) -> None:
     shapes = dict(list(SHAPES.items())[part::PARTS])
     server = AntumbraServer(tmp_path / "data").start()

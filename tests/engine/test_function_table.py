@@ -50,6 +50,8 @@ MOVING = {'"age"(c_timestamp)', '"age"(c_timestamptz)'}
 REFUSED_ROWS = {"\"extract\"('epoch', c_timestamp)": 4}
 # Calls of one view, and of one query of Spark.
 BATCH = 30
+# Of all calls and aggregates, `make test` takes one of so many parts.
+PARTS = 5
 Item = TypeVar("Item")
 
 
@@ -92,11 +94,15 @@ def sent(text: str | None) -> bytes | None:
     return None if text is None else text.encode()
 
 
-def test_the_embedded_engine(tmp_path: Path, calls: Sequence[Call], aggregates: dict[str, str | None]) -> None:
+@pytest.mark.turns(PARTS)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_the_embedded_engine(
+    part: int, tmp_path: Path, calls: Sequence[Call], aggregates: dict[str, str | None]
+) -> None:
     world = World(tmp_path)
     client, wrong = world.client(), []
     client.run(definition("CREATE TABLE"), f"INSERT INTO {TABLE} VALUES {', '.join(table_rows())}")
-    for one in calls:
+    for one in calls[part::PARTS]:
         if one.rows:
             said = client.ask(f"SELECT ({one.text})::text FROM {TABLE} WHERE {one.guard} ORDER BY id")
             if rows_of(said) != [[sent(text)] for text in one.rows.values()]:
@@ -105,7 +111,7 @@ def test_the_embedded_engine(tmp_path: Path, calls: Sequence[Call], aggregates: 
             said = client.ask(f"SELECT ({one.text})::text FROM {TABLE} WHERE id = {place}")
             if not any(line.startswith(f"E ERROR {state}") for line in said):
                 wrong.append(f"{one.text} at row {place}: {said}, not {state}")
-    for text, value in aggregates.items():
+    for text, value in list(aggregates.items())[part::PARTS]:
         said = client.ask(f"SELECT ({text})::text FROM {TABLE}")
         if rows_of(said) != [[sent(value)]]:
             wrong.append(f"{text}: {said}, not {value!r}")
@@ -113,20 +119,22 @@ def test_the_embedded_engine(tmp_path: Path, calls: Sequence[Call], aggregates: 
     assert not wrong, "\n".join(wrong)
 
 
-def test_streams(tmp_path: Path, calls: Sequence[Call], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.turns(PARTS)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_streams(part: int, tmp_path: Path, calls: Sequence[Call], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("views.upkeep.kernels.load_kernel", interpreted)
     world = World(tmp_path)
     client, wrong = world.client(), []
     client.run(definition("CREATE FOREIGN TABLE", " SERVER stream"))
-    parts = list(batches([one for one in calls if one.rows]))
-    for number, part in enumerate(parts):
-        items = (f"max(({one.text})::text) FILTER (WHERE {one.guard})" for one in part)
+    parts = list(batches([one for one in calls if one.rows][part::PARTS]))
+    for number, some in enumerate(parts):
+        items = (f"max(({one.text})::text) FILTER (WHERE {one.guard})" for one in some)
         client.run(f"CREATE VIEW v{number} AS SELECT id, {named(items)} FROM {TABLE} GROUP BY id")
     client.run(*(f"INSERT INTO {TABLE} VALUES {row}" for row in table_rows()))
-    for number, part in enumerate(parts):
+    for number, some in enumerate(parts):
         rows = rows_of(client.ask(f"SELECT * FROM v{number} ORDER BY id"))
         assert len(rows) == len(list(table_rows()))
-        for place, one in enumerate(part):
+        for place, one in enumerate(some):
             found = {row: rows[row - 1][place + 1] for row in one.rows}
             if found != {row: sent(text) for row, text in one.rows.items()}:
                 wrong.append(f"{one.text}: {found}, not {one.rows}")
@@ -134,27 +142,31 @@ def test_streams(tmp_path: Path, calls: Sequence[Call], monkeypatch: pytest.Monk
     assert not wrong, "\n".join(wrong)
 
 
-def test_aggregates_in_streams(tmp_path: Path, postgres: PostgresCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.turns(PARTS)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_aggregates_in_streams(
+    part: int, tmp_path: Path, postgres: PostgresCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("views.upkeep.kernels.load_kernel", interpreted)
     with postgres.connect() as connection:
         create_postgres_table(connection)
         told = {
             text: answer(connection, f"SELECT ({text})::text FROM {TABLE}")
-            for text in dict.fromkeys(stream_aggregates())
+            for text in list(dict.fromkeys(stream_aggregates()))[part::PARTS]
         }
     wanted = {text: said[0] for text, said in told.items() if isinstance(said, list)}
     world = World(tmp_path)
     client, wrong = world.client(), []
     client.run(definition("CREATE FOREIGN TABLE", " SERVER stream"))
-    taken = [text for part in batches(list(wanted)) for text in views_of(client, part)]
+    taken = [text for some in batches(list(wanted)) for text in views_of(client, some)]
     parts = list(batches(taken))
-    for number, part in enumerate(parts):
-        client.run(f"CREATE VIEW a{number} AS SELECT {named(f'({text})::text' for text in part)} FROM {TABLE}")
+    for number, some in enumerate(parts):
+        client.run(f"CREATE VIEW a{number} AS SELECT {named(f'({text})::text' for text in some)} FROM {TABLE}")
     client.run(*(f"INSERT INTO {TABLE} VALUES {row}" for row in table_rows()))
-    for number, part in enumerate(parts):
+    for number, some in enumerate(parts):
         said = client.ask(f"SELECT * FROM a{number}")
-        (row,) = rows_of(said) or [[b"an error"] * len(part)]
-        for text, value in zip(part, row, strict=True):
+        (row,) = rows_of(said) or [[b"an error"] * len(some)]
+        for text, value in zip(some, row, strict=True):
             if value != sent(wanted[text]):
                 wrong.append(f"{text}: {value!r}, not {wanted[text]!r} ({said[0]})")
     # What a table has not either is all that is refused.
@@ -165,7 +177,7 @@ def test_aggregates_in_streams(tmp_path: Path, postgres: PostgresCluster, monkey
             wrong.append(f"{text} is refused over a stream alone: {said[0]}")
     world.close()
     assert not wrong, "\n".join(wrong)
-    assert len(taken) > 600, len(taken)
+    assert len(taken) > 600 // PARTS, len(taken)
 
 
 def views_of(client: SessionClient, texts: Sequence[str]) -> list[str]:
@@ -230,7 +242,9 @@ def cast_to_text(output: str | None, family: str) -> str | None:
     return output.rstrip(" ") if output is not None and family == "bpchar" else output
 
 
-def test_spark(upper: SparkUpperExecutor, calls: Sequence[Call], aggregates: dict[str, str | None]) -> None:
+@pytest.mark.turns(PARTS)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_spark(part: int, upper: SparkUpperExecutor, calls: Sequence[Call], aggregates: dict[str, str | None]) -> None:
     inputs = {TABLE: pa.table({name: column_array(column_values(name), kind) for name, kind in sql_types().items()})}
 
     def columns(texts: Sequence[str], guard: str = "true") -> list[tuple[str | None, ...]]:
@@ -242,20 +256,20 @@ def test_spark(upper: SparkUpperExecutor, calls: Sequence[Call], aggregates: dic
             for column, values in zip(root.schema, zip(*rows, strict=True), strict=True)
         ]
 
-    taken = [one for one in calls if one.rows and is_sparks(one.text)]
+    taken = [one for one in calls[part::PARTS] if one.rows and is_sparks(one.text)]
     by_guard: dict[str, list[Call]] = {}
     for one in taken:
         by_guard.setdefault(one.guard, []).append(one)
     wrong = []
-    for guard, part in by_guard.items():
-        for batch in batches(part):
+    for guard, some in by_guard.items():
+        for batch in batches(some):
             for one, found in zip(batch, columns([one.text for one in batch], guard), strict=True):
                 if found != tuple(one.rows.values()):
                     wrong.append(f"{one.text}: {found}, not {one.rows}")
-    grouped = [text for text in aggregates if is_sparks(text)]
+    grouped = [text for text in list(aggregates)[part::PARTS] if is_sparks(text)]
     for text, (value,) in zip(grouped, columns(grouped), strict=True):
         if value != aggregates[text]:
             wrong.append(f"{text}: {value!r}, not {aggregates[text]!r}")
-    assert len(taken) > 250, len(taken)
-    assert len(grouped) > 50, len(grouped)
+    assert len(taken) > 200 // PARTS, len(taken)
+    assert len(grouped) > 40 // PARTS, len(grouped)
     assert not wrong, "\n".join(wrong)

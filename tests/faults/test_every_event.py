@@ -199,6 +199,7 @@ MUTATIONS = (
 )
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=str)
 def test_a_missing_sync_is_seen(
     mutation: Mutation, trace: list[Event], tmp_path: Path, request: pytest.FixtureRequest, evidence: Evidence

@@ -122,6 +122,7 @@ def test_killed_at_any_moment(tmp_path: Path, pytestconfig: pytest.Config) -> No
     assert account.done
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(("what", "is_there"), [("dies before", False), ("dies after", True)])
 def test_killed_at_commit(what: str, is_there: bool, tmp_path: Path, pytestconfig: pytest.Config) -> None:
     seed = pytestconfig.getoption("--seed")

@@ -180,6 +180,7 @@ def _kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.mark.turns(2, 1)
 @pytest.mark.timeout(0)  # --seconds is its bound
 def test_a_killed_database_equals_its_twin(tmp_path: Path, evidence: Evidence, request: pytest.FixtureRequest) -> None:
     option = request.config.getoption

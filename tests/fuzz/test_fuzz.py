@@ -25,7 +25,7 @@ from tests.oracle.evidence import Evidence
 
 pytestmark = pytest.mark.slow
 
-PER_CELL = 40
+PER_CELL = 20
 LONG_PER_CELL = 13_000
 # Side by side: each of them waits for the server most of the time.
 CLIENTS = 4

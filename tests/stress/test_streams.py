@@ -17,13 +17,14 @@ from tests.stress.load import CREATE, CREATE_VIEW, Load
 
 pytestmark = pytest.mark.slow
 
-WORK_S = 10.0
+WORK_S = 5.0
 LONG_WORK_S = 60.0
 LENGTHS = (0, 5, 12, 13, 60, 300, 1000)
 # Those that lie in their slots: a wrong offset into a string buffer could end the process.
 SHORT_LENGTHS = (0, 3, 12)
 
 
+@pytest.mark.turns(2, 1)
 def test_no_reader_gets_a_wrong_row(server: AntumbraServer, request: pytest.FixtureRequest) -> None:
     writes_evidence = request.config.getoption("--write-evidence")
     seed = request.config.getoption("--seed")
@@ -46,6 +47,7 @@ def test_no_reader_gets_a_wrong_row(server: AntumbraServer, request: pytest.Fixt
         evidence.write()
 
 
+@pytest.mark.turns(2, 0)
 def test_without_the_check_for_overwriting_readers_get_wrong_rows(
     tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

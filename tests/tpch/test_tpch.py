@@ -26,6 +26,8 @@ STREAMED = ("q01", "q03", "q05", "q06", "q07", "q08", "q09", "q10", "q12", "q14"
 EAGER = ("q04", "q17", "q18", "q21")
 # All of these are views over both streams, too.
 BRIEFLY = ("q01", "q05", "q14", "q20", "q21")
+# Of the views over both, and of the scans, `make test` takes one of so many parts.
+VIEW_PARTS, SCAN_PARTS = 4, 3
 WRITERS = 3
 COMMITS = 12
 # Rows come at least so often while scans begin, which is less than they wait for more.
@@ -54,11 +56,13 @@ def loaded(server: AntumbraServer, data: Path) -> Iterator[Connection]:
         connection.execute(f"DROP TABLE {names} CASCADE".encode())
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("name", queries())
 def test_select_over_tables_equals_the_golden_file(loaded: Connection, name: str) -> None:
     assert _rows(loaded, queries()[name]) == _golden(name)
 
 
+@pytest.mark.turns(2, 0)
 @pytest.mark.parametrize(
     "names", [BRIEFLY, pytest.param((*STREAMED, *EAGER), marks=pytest.mark.long)], ids=["some", "all"]
 )
@@ -75,32 +79,38 @@ def test_views_over_lineitem_as_a_stream_equal_the_golden_files(
         assert _rows(loaded, f"SELECT * FROM {name}") == _golden(name), name
 
 
-def test_all_views_over_lineitem_and_orders_as_streams_equal_the_golden_files(
-    loaded: Connection, server: AntumbraServer, data: Path
+@pytest.mark.turns(VIEW_PARTS)
+@pytest.mark.parametrize("part", range(VIEW_PARTS))
+def test_views_over_lineitem_and_orders_as_streams_equal_the_golden_files(
+    part: int, loaded: Connection, server: AntumbraServer, data: Path
 ) -> None:
+    names = list(queries())[part::VIEW_PARTS]
     _drop_lineitem(loaded)
     loaded.execute("ALTER TABLE orders RENAME TO orders_table")
     try:
         for stream in ("lineitem", "orders"):
             columns = TABLES[stream].replace("PRIMARY KEY", "NOT NULL")
             loaded.execute(f"CREATE FOREIGN TABLE {stream} ({columns}) SERVER stream".encode())
-        for name in queries():
+        for name in names:
             loaded.execute(f"CREATE VIEW {name} AS {without_order(queries()[name])}".encode())
         for stream in ("lineitem", "orders"):
             _copy_in_random_order(server, stream, data)
-        for name in queries():
+        for name in names:
             assert _rows(loaded, f"SELECT * FROM {name}") == _golden(name), name
     finally:
         loaded.execute("DROP FOREIGN TABLE orders CASCADE")
         loaded.execute("ALTER TABLE orders_table RENAME TO orders")
 
 
+@pytest.mark.turns(SCAN_PARTS)
+@pytest.mark.parametrize("part", range(SCAN_PARTS))
 def test_selects_over_lineitem_while_it_is_filled_equal_the_golden_files(
-    loaded: Connection, server: AntumbraServer, data: Path
+    part: int, loaded: Connection, server: AntumbraServer, data: Path
 ) -> None:
     _drop_lineitem(loaded)
     options = "OPTIONS (capacity '1000000')"
     loaded.execute(f"CREATE FOREIGN TABLE lineitem ({TABLES['lineitem']}) SERVER stream {options}".encode())
+    names = SCANNED_ONCE[part::SCAN_PARTS]
     end_s = time.monotonic() + WAIT_S_MAX
     all_run = False
 
@@ -109,10 +119,10 @@ def test_selects_over_lineitem_while_it_is_filled_equal_the_golden_files(
         if not all_run and time.monotonic() < end_s:
             time.sleep(PAUSE_S)
             (row,) = loaded.execute("SELECT scans_running FROM pg_stat_streams WHERE relname = 'lineitem'").fetchall()
-            all_run = row == (len(SCANNED_ONCE),)
+            all_run = row == (len(names),)
 
-    with ThreadPoolExecutor(len(SCANNED_ONCE)) as pool, server.connect() as writer:
-        answers = {name: pool.submit(_selected, server, queries()[name]) for name in SCANNED_ONCE}
+    with ThreadPoolExecutor(len(names)) as pool, server.connect() as writer:
+        answers = {name: pool.submit(_selected, server, queries()[name]) for name in names}
         _copy(writer, "lineitem", data, ", publish '100ms'", wait_for_scans)
         are_running = not any(answer.done() for answer in answers.values())
         for name, answer in answers.items():

@@ -141,6 +141,7 @@ def test_a_row_that_a_view_can_not_evaluate_when_it_arrives(
     agrees(client)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("given", [False, True])
 def test_many_rows_that_wait_in_a_file(tmp_path: Path, clock: SetClock, given: bool) -> None:
     world = World(tmp_path, clock=clock, stage_memory_bytes_max=64 * 1024, copy_block_bytes=16 * 1024)

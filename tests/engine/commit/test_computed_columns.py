@@ -108,6 +108,7 @@ def oracle(postgres: PostgresCluster, lines: list[str]) -> list[list[tuple[str |
         return answers
 
 
+@pytest.mark.turns(2, 1)
 def test_views_are_postgresqls_however_the_rows_come(tmp_path: Path, postgres: PostgresCluster) -> None:
     world = World(tmp_path / "data")
     client = world.client()
@@ -232,6 +233,7 @@ FAMILIES = (
 )
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(("expression", "given"), FAMILIES)
 def test_few_rows_of_other_families(client: SessionClient, expression: str, given: tuple[str, list[object]]) -> None:
     columns, values = given

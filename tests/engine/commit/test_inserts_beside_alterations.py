@@ -58,6 +58,7 @@ SINGLE = {
 }
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("messages", SINGLE.values(), ids=SINGLE)
 @pytest.mark.parametrize("times", [1, 3])
 def test_a_single_insert_is_done_again(
@@ -101,6 +102,7 @@ IMPLICIT: dict[str, tuple[list[bytes | str], int, int]] = {
 }
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("case", IMPLICIT.values(), ids=IMPLICIT)
 @pytest.mark.parametrize("times", [1, 3])
 def test_all_of_an_implicit_block_is_done_again(
@@ -137,6 +139,7 @@ SEEN: dict[str, list[bytes | str]] = {
 }
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("messages", SEEN.values(), ids=SEEN)
 def test_what_a_client_has_seen_is_not_done_again(
     client: SessionClient, monkeypatch: pytest.MonkeyPatch, messages: list[bytes | str]

@@ -26,6 +26,7 @@ def scripts() -> dict[str, list[str]]:
 SCRIPTS = scripts()
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("title", SCRIPTS)
 def test_script(title: str, world: World, postgres: PostgresCluster) -> None:
     oracle = RawClient(postgres.port, "postgres", "postgres")

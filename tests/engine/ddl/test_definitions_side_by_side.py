@@ -55,6 +55,7 @@ GO_ON = [
 ]
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(("others", "own"), GO_ON)
 def test_who_touches_other_objects_goes_on(
     world: World, clients: tuple[SessionClient, SessionClient], others: list[str], own: list[str]
@@ -68,6 +69,7 @@ def test_who_touches_other_objects_goes_on(
     assert client.rows("SELECT k FROM q.last") == ["D [b'1']"], "both are committed"
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(
     ("others", "own", "expected"),
     [

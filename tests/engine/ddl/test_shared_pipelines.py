@@ -134,6 +134,7 @@ def test_what_waits_for_a_view_that_nobody_reads_is_bounded(tmp_path: Path) -> N
     server.world.close()
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_random_lives(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)

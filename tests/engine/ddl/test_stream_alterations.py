@@ -399,6 +399,7 @@ def outline(answers: list[Answer]) -> list[str]:
     return [text if text[0] != "E" else text[:7] for text, _ in answers if text[0] in "CE"]
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_random_changes(seed: int, tmp_path: Path, postgres: PostgresCluster) -> None:
     oracle = RawClient(postgres.port, "postgres", "postgres")

@@ -86,6 +86,7 @@ def test_a_covered_query_keeps_the_contents(server: Server) -> None:
     server.world.close()
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(
     ("query", "reason"),
     [
@@ -350,6 +351,7 @@ def test_comments_outlive_a_crash_and_go_with_what_they_are_on(server: Server) -
     server.world.close()
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_random_lives(tmp_path: Path, seed: int) -> None:
     """Whatever happens to a view and to its server, it holds the rows that it was to take."""

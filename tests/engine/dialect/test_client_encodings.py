@@ -33,6 +33,7 @@ $$ BEGIN RETURN convert_to(data, encoding); EXCEPTION WHEN OTHERS THEN RETURN NU
 """
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", CONVERTED)
 def test_characters(postgres: PostgresCluster, name: str) -> None:
     encoding = encoding_named(name)

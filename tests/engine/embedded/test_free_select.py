@@ -95,6 +95,7 @@ def filled(postgres: PostgresCluster) -> Iterator[psycopg.Connection[Any]]:
         yield connection
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("query", QUERIES)
 def test_rows_are_those_of_postgres(query: str, filled: psycopg.Connection[Any], engine: QueryEngine) -> None:
     inputs = {name: arrow(name) for name in COLUMNS}

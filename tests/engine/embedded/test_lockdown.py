@@ -138,6 +138,7 @@ def test_a_name_that_is_a_query(kind: str, tmp_path: Path) -> None:
     world.close()
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("form", ["{source}", "pg_class c, {source}", "s, {source}", "t, {source}"])
 @pytest.mark.parametrize("source", ["read_csv('{file}')", '"{file}"', "read_text('{file}') x", "glob('{folder}/*')"])
 def test_from_a_client(form: str, source: str, tmp_path: Path, folder: Path) -> None:

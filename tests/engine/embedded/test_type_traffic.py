@@ -70,6 +70,7 @@ def rows_or_error(answer: Sequence[str]) -> list[str]:
     return [line for line in found if line[0] == "E"] or found
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("kind", VALUES)
 def test_parameters_and_results(kind: str, ours: SessionClient, theirs: RawClient) -> None:
     statement = parse(f"SELECT $1::{kind} AS value")
@@ -96,6 +97,7 @@ def binary_value(client: RawClient, statement: bytes, text: str) -> bytes:
     return values[0]
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("kind", VALUES)
 @pytest.mark.parametrize("data", [b"", b"\0", b"\0\0\0", b"\0" * 9, b"\xff" * 17, b"\0" * 12])
 def test_binary_parameters_of_a_wrong_form(kind: str, data: bytes, ours: SessionClient, theirs: RawClient) -> None:
@@ -103,6 +105,7 @@ def test_binary_parameters_of_a_wrong_form(kind: str, data: bytes, ours: Session
     assert rows_or_error(ours.ask(*question)) == rows_or_error(theirs.ask(*question))
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("number", range(len(VALUES)))
 def test_copy(number: int, ours: SessionClient, theirs: RawClient) -> None:
     kind = list(VALUES)[number]

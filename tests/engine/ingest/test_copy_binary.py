@@ -78,6 +78,7 @@ def copied(client: SessionClient | RawClient, statement: str, *pieces: bytes) ->
     return [answer for answer in answers if answer[0] in "CE"]
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("number", range(len(KINDS)))
 def test_both_ways(number: int, ours: SessionClient, theirs: RawClient) -> None:
     kind = list(KINDS)[number]

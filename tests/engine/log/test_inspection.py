@@ -239,6 +239,7 @@ def test_prepared_transactions_are_lost_only_if_the_tables_have_them(writer: Log
     assert loss_of(inspection, writer.names[0], {5}).whole.rows == {100: 3}
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("seed", range(60))
 def test_giving_up_costs_what_it_says(seed: int, writer: LogWriter, tmp_path: Path) -> None:
     """Objects that replay does not find have a record in the gap; of that all is named but what

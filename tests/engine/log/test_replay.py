@@ -309,6 +309,7 @@ def random_plan(choose: random.Random, number: int) -> Plan:
     return plan
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("seed", range(200))
 def test_any_history_from_any_position(seed: int, tmp_path: Path) -> None:
     choose = random.Random(seed)

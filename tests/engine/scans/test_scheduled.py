@@ -174,6 +174,7 @@ def test_the_interval_is_changed_and_lasts(tmp_path: Path) -> None:
     ended(world)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(
     ("text", "code"),
     [

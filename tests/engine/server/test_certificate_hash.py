@@ -14,6 +14,7 @@ RSA = ["-newkey", "rsa:2048"]
 EC = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize(
     ("key", "digest", "expected"),
     [

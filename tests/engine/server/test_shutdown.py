@@ -93,6 +93,7 @@ def programs() -> Iterator[list[Program]]:
         program.kill()
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("runner", RUNNERS)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_in_order(programs: list[Program], runner: str, number: signal.Signals) -> None:
@@ -102,6 +103,7 @@ def test_in_order(programs: list[Program], runner: str, number: signal.Signals) 
     assert (status, output, errors) == (0, "in order\n", "")
 
 
+@pytest.mark.turns(2, 1)
 def test_nothing_keeps_it_beyond_its_time(programs: list[Program]) -> None:
     programs += [Program(work) for work in STUCK.values()]
     for program in programs:
@@ -118,6 +120,7 @@ def test_nothing_keeps_it_beyond_its_time(programs: list[Program]) -> None:
         assert not program.has_child(), name
 
 
+@pytest.mark.turns(2, 0)
 def test_sigquit_ends_it_at_once_also_after_sigterm(programs: list[Program]) -> None:
     programs += [Program(LOOP), Program("pass"), Program(LOOP)]
     programs[2].signal(signal.SIGTERM)

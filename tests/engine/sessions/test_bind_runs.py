@@ -284,6 +284,7 @@ def test_binary_values_and_other_statements(clients: tuple[SessionClient, Sessio
         assert found == singles and len(found) == 100
 
 
+@pytest.mark.turns(2, 1)
 def test_many_rows_are_staged_by_workers_and_again(world: World) -> None:
     client = world.client()
     client.run("CREATE FOREIGN TABLE m (k integer) SERVER stream")

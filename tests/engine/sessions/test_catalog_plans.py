@@ -9,7 +9,6 @@ import pytest
 from bench.small_selects import CATALOG
 from engine.embedded import kept_plans
 from tests.engine.session_client import SessionClient, World
-from tests.shares import share
 
 SETUP = (
     "CREATE TABLE items (id integer PRIMARY KEY, name text DEFAULT 'x', price bigint)",
@@ -66,6 +65,9 @@ CHANGES = (
     "DROP SEQUENCE numbers",
 )
 
+# Of the texts, `make test` takes one of so many parts.
+PARTS = 4
+
 
 @pytest.fixture
 def client(world: World) -> SessionClient:
@@ -73,9 +75,8 @@ def client(world: World) -> SessionClient:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "texts", share([TEXTS[::2], TEXTS[1::2]], lambda texts: texts[0] is TEXTS[0]), ids=["even", "odd"]
-)
+@pytest.mark.turns(PARTS)
+@pytest.mark.parametrize("texts", [TEXTS[part::PARTS] for part in range(PARTS)], ids=range(PARTS))
 def test_answers_are_those_without_kept_plans(
     texts: tuple[str, ...], client: SessionClient, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

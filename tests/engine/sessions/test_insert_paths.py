@@ -184,6 +184,7 @@ def staged_by(client: SessionClient, *messages: bytes | str) -> tuple[list[str],
     return answer, staged
 
 
+@pytest.mark.turns(2, 0)
 def test_literals(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     client = make_client(world, t="'a default longer than twelve bytes'", i4="42", d="DATE '2020-02-02'")
     draw = random.Random(SEED)
@@ -354,6 +355,7 @@ def test_now_is_the_default(world: World, monkeypatch: pytest.MonkeyPatch, way: 
     assert len(seen) == 2
 
 
+@pytest.mark.turns(2, 1)
 def test_parameters(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     client = make_client(world, t="'a default longer than twelve bytes'", i4="42")
     draw = random.Random(SEED + 1)

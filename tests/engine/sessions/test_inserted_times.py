@@ -84,6 +84,7 @@ def said(value: datetime | date) -> bytes:
     return (text + ("+00" if value.tzinfo else "")).encode()
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("form", ["text", "prepared", "rows", "transaction"])
 def test_all_ways_store_the_time_of_the_transaction(tmp_path: Path, zone: str, form: str) -> None:

@@ -135,6 +135,7 @@ def test_prepared_statements_are_bounded(small: World, prepare: str | None) -> N
     client.run(f"PREPARE p0 AS {LONG_TEXT}", "DEALLOCATE ALL", f"PREPARE p0 AS {LONG_TEXT}")
 
 
+@pytest.mark.turns(2, 0)
 def test_plans_of_texts_make_room(small: World) -> None:
     client = small.client()
     names = client.session.names

@@ -83,6 +83,7 @@ def literal(field: bytes | None) -> str:
     return "NULL" if field is None else "'" + field.decode(errors="replace").replace("'", "''") + "'"
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("is_simple", [False, True], ids=["bind", "query"])
 def test_same_as_the_general_way(tmp_path: Path, is_simple: bool) -> None:
     (tmp_path / "a").mkdir()

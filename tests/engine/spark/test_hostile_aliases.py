@@ -128,6 +128,7 @@ def theirs(postgres: PostgresCluster) -> RawClient:
     return client
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("groups", ["-1", "1"], ids=["embedded", "spark"])
 def test_they_are_only_names(groups: str, theirs: RawClient, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     runtime: SparkRuntime | None = request.getfixturevalue("spark") if groups == "1" else None

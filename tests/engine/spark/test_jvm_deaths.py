@@ -59,6 +59,7 @@ def killing(server: AntumbraServer, count: int) -> Iterator[list[int]]:
         thread.join()
 
 
+@pytest.mark.turns(4, 2)
 def test_a_read_outlives_jvms_that_are_killed_while_they_start(tmp_path: Path) -> None:
     server = AntumbraServer(tmp_path / "data").start()
     try:

@@ -50,6 +50,7 @@ def test_spark_starts_with_the_archive_of_set_up(spark: SparkRuntime) -> None:
     assert str(shared_folder() / ARCHIVE_NAME) in Path(f"/proc/{spark.process_id}/maps").read_text()
 
 
+@pytest.mark.turns(4, 1)
 def test_idle_priority_is_that_of_all_threads_of_spark(tmp_path: Path) -> None:
     assert in_a_process(start_with_idle_priority, tmp_path / "spark") == 0
 
@@ -69,6 +70,7 @@ def start_with_idle_priority(folder: Path) -> None:
         runtime.stop()
 
 
+@pytest.mark.turns(4, 0)
 def test_without_an_archive_the_functions_are_compiled_in_the_data_folder(tmp_path: Path) -> None:
     assert in_a_process(start_without_archive, tmp_path / "spark") == 0
     assert list((tmp_path / "spark" / "classes").glob("*.compiled"))

@@ -77,6 +77,7 @@ def test_a_result_of_many_megabytes_needs_no_port(spark: SparkRuntime) -> None:
     assert rows.num_rows == 200_000 and rows.nbytes > 2**24
 
 
+@pytest.mark.turns(4, 3)
 def test_while_spark_starts_nothing_is_deserialised(tmp_path: Path) -> None:
     process = get_context("spawn").Process(target=start_with_ports, args=(tmp_path / "spark",))
     process.start()

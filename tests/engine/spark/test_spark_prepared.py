@@ -27,7 +27,7 @@ from views.model.protocols import COPIED, PLANNED, PREPARED
 
 pytestmark = pytest.mark.slow
 
-PLANS, CHANGES = 14, 4
+PLANS, CHANGES = 6, 4
 # Each part takes a minute or two, and all of them longer than a test may.
 PARTS, PLANS_OF_PART = 20, 25
 TABLE_ROWS = 40

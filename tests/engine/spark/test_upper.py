@@ -30,7 +30,7 @@ from tests.engine.tables.test_tables import bound
 pytestmark = pytest.mark.slow
 
 BATCH = 12
-RANDOM_COUNT = 60
+RANDOM_COUNT = 40
 TAKEN_MIN = 10
 # Topics of which Spark evaluates nothing.
 EMBEDDED = ("text", "time")
@@ -74,6 +74,7 @@ def sut(upper: SparkUpperExecutor, inputs: dict[str, pa.Table]) -> Sut:
     return Sut(upper, inputs)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("topic", [topic for topic in TOPICS if topic not in EMBEDDED])
 def test_expressions(topic: str, oracle: psycopg.Connection[Any], sut: Sut) -> None:
     check_expressions(oracle, sut, expressions(topic))
@@ -132,6 +133,7 @@ def batch_difference(oracle: psycopg.Connection[Any], sut: Sut, batch: Sequence[
     return difference(oracle_answer(oracle, query), sut.answer(query))
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("query", queries())
 def test_queries(query: str, oracle: psycopg.Connection[Any], sut: Sut) -> None:
     assert difference(oracle_answer(oracle, query), sut.answer(query), ordered="order by" in query) is None

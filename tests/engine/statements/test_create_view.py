@@ -67,6 +67,7 @@ def work(client: SessionClient, views: Sequence[str]) -> None:
         assert client.rows(f"SELECT * FROM {view}")
 
 
+@pytest.mark.turns(2, 1)
 def test_nothing_is_compiled_after_create_view(tmp_path: Path, compiled: list[str]) -> None:
     # As each server does before it listens.
     warm_up()

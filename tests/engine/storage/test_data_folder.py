@@ -85,6 +85,7 @@ def test_a_copied_file_is_the_clients(tmp_path: Path) -> None:
     assert (mode_of(tmp_path / "new.csv"), mode_of(tmp_path / "old.csv")) == (0o644, 0o640)
 
 
+@pytest.mark.turns(3, 2)
 @pytest.mark.slow
 def test_every_file_is_the_servers_alone(tmp_path: Path) -> None:
     before = os.umask(0o002)

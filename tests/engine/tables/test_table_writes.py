@@ -108,6 +108,7 @@ PARAMETERS = (
 )
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(("column", "value"), PARAMETERS, ids=[column for column, _ in PARAMETERS])
 def test_parameters_of_every_type(column: str, value: bytes, world: World, postgres: PostgresCluster) -> None:
     """As rows without the engine, and as rows that it computes; by text and back as text and

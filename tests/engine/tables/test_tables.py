@@ -27,9 +27,10 @@ from tests.engine.expressions import TOPICS, expressions, queries
 from tests.engine.random_expressions import random_expressions
 
 ZONE = "America/New_York"
-RANDOM_COUNT = 150
+RANDOM_COUNT = 75
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("topic", TOPICS)
 def test_expressions(
     topic: str, oracle: psycopg.Connection[Any], engine: QueryEngine, inputs: dict[str, pa.Table]

@@ -105,6 +105,7 @@ def test_a_flipped_bit_anywhere(
         assert len(path.read_bytes()) > 100 and load(folder) == 7 and len(compiled) == 1
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("size", [0, 1, 39, 40, -1])
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
 def test_a_file_that_was_cut(ending: str, size: int, folder: Path, compiled: list[str]) -> None:

@@ -63,6 +63,7 @@ def rows_of(decoder: BinaryDecoder, pieces: list[bytes]) -> list[Row]:
     return found
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(("count", "piece_bytes"), [(0, 1), (5, 1), (300, 7), (3000, 65_536), (70_000, 1 << 20)])
 @pytest.mark.parametrize("extension", [b"", b"unknown"])
 def test_rows_in_pieces_of_any_size(count: int, piece_bytes: int, extension: bytes) -> None:

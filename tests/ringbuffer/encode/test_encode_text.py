@@ -86,6 +86,7 @@ def test_golden_zones(zone: str, seconds: int, text: str) -> None:
     assert texts(column, "timestamptz", zone) == [text]
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("family", [family for family in FAMILIES if not family.startswith("float")])
 @pytest.mark.parametrize("zone", ZONES)
 def test_agrees_with_plain_python(family: str, zone: str) -> None:

@@ -114,6 +114,7 @@ def probe(table: JoinTable, keys: list[tuple[BuildColumn, KeyForm]], row: int, h
     return range(*probe_entry(table.index, entry, 1, len(words), text_mask(forms)))
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("seed", range(60))
 def test_every_key_finds_its_rows(seed: int) -> None:
     choose = random.Random(seed)

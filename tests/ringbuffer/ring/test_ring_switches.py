@@ -51,6 +51,7 @@ def with_writer(switch: Switch, ring: Ring, added: int, work: object) -> object:
     return switch.runs(work, lambda: fill(ring, added), ring._lock)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.slow
 @pytest.mark.parametrize(("before", "added"), SOME_AMOUNTS)
 def test_the_tail(before: int, added: int) -> None:
@@ -78,6 +79,7 @@ def test_what_is_kept(before: int, added: int) -> None:
         assert kept[1] in [end - first for first, end in moments] and kept[2] in [first for first, _ in moments]
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize(("before", "added"), SOME_AMOUNTS)
 @pytest.mark.parametrize("rows_max", [1, 3])
 def test_a_scan(before: int, added: int, rows_max: int) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from ringbuffer.memory.arrow import morsel_from_arrow
 from ringbuffer.memory.columns import ColumnLayout, PhysicalType
@@ -89,6 +90,7 @@ def random_json(rng: random.Random, depth: int) -> str:
             return f"{{{members}}}"
 
 
+@pytest.mark.turns(2, 1)
 def test_jsonb() -> None:
     rng = random.Random(5)
     texts = [random_json(rng, 2) for _ in range(150)]

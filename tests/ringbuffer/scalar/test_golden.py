@@ -376,6 +376,7 @@ def expected(name: str, answer: str | None) -> str | None:
     return f"!{MESSAGES[NUMERIC_DIGITS][0]}" if too_long and name.split("_to_")[-1] not in WIDTHS else answer
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", sorted(golden()))
 def test_answers_are_those_of_postgresql(name: str) -> None:
     wrong = []

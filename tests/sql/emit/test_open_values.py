@@ -60,6 +60,7 @@ def evaluate(*_: object) -> NoReturn:
     raise AssertionError("a constant is computed before the query runs")
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("column", COLUMNS)
 def test_a_text_for_all_values_is_that_with_each(column: str) -> None:
     opened = 0

@@ -43,6 +43,8 @@ MOVING = {"age_today"}
 MANY = 300
 KEYS_MAX = 30
 NULL = "no value"
+# Of the examples, `make test` takes one of so many parts.
+PARTS = 4
 
 
 @dataclass(frozen=True)
@@ -112,13 +114,17 @@ def kinds_of(literal: re.Match[str]) -> Sequence[str]:
 
 
 @pytest.mark.slow
-def test_examples_in_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.turns(PARTS)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_examples_in_streams(part: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # To compile hundreds of expressions takes a minute.
     monkeypatch.setattr("views.upkeep.kernels.load_kernel", interpreted)
     stream = Stream()
-    rows = [row for row in ROWS.values() if row.example is not None and row.canonical not in MOVING]
+    rows = [row for row in ROWS.values() if row.example is not None and row.canonical not in MOVING][part::PARTS]
     examples = [stream.example(row) for row in rows]
-    assert {one.name for one in examples if not re.search(r"\bc\d", one.text)} == WITHOUT_COLUMNS
+    assert {one.name for one in examples if not re.search(r"\bc\d", one.text)} == WITHOUT_COLUMNS & {
+        one.name for one in examples
+    }
     world = World(tmp_path)
     client = world.client()
     columns = ", ".join(f"c{place} {kind}" for place, (kind, _) in enumerate(stream.columns))
@@ -126,20 +132,20 @@ def test_examples_in_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert said[0] == "C CREATE FOREIGN TABLE", said
     values = ", ".join(value for _, value in stream.columns)
     parts = list(batches(examples))
-    for number, part in enumerate(parts):
-        texts = ", ".join(f"max(coalesce(({one.text})::text, '{NULL}')) AS c{place}" for place, one in enumerate(part))
+    for number, some in enumerate(parts):
+        texts = ", ".join(f"max(coalesce(({one.text})::text, '{NULL}')) AS c{place}" for place, one in enumerate(some))
         said = client.ask(f"CREATE VIEW v{number} AS SELECT {texts}, count(*) FROM s")
         assert said[-2] == "C CREATE VIEW", (said, texts)
     for source in (f"VALUES (1, {values})", f"SELECT g, {values} FROM generate_series(2, {MANY}) g"):
         said = client.ask(f"INSERT INTO s {source}")
         assert said[0].startswith("C INSERT"), said
     wrong = []
-    for number, part in enumerate(parts):
-        constants = ", ".join(f"coalesce(({one.constant})::text, '{NULL}')" for one in part)
+    for number, some in enumerate(parts):
+        constants = ", ".join(f"coalesce(({one.constant})::text, '{NULL}')" for one in some)
         wanted = client.ask(f"SELECT {constants}, {MANY}")[1]
         found = client.ask(f"SELECT * FROM v{number}")[1]
         if found != wanted:
-            wrong.append(f"{[one.text for one in part]}: {found}, not {wanted}")
+            wrong.append(f"{[one.text for one in some]}: {found}, not {wanted}")
     world.close()
     assert not wrong, "\n".join(wrong)
 

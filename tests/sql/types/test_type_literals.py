@@ -126,6 +126,7 @@ def test_texts_of_the_list(type_name: str, connection: psycopg.Connection[Any]) 
     compare(connection, type_name, listed(type_name))
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("type_name", [name for name in TYPES if not name.startswith("time")])
 def test_random_texts(type_name: str, connection: psycopg.Connection[Any], request: pytest.FixtureRequest) -> None:
     seed = request.config.getoption("--seed")

@@ -95,6 +95,7 @@ def test_answers(tmp_path: Path, flat: None) -> None:
     assert found == [expected(5), expected(-7), (None, None, None), expected(200)]
 
 
+@pytest.mark.turns(2, 0)
 def test_what_is_not_evaluated_does_not_fail(tmp_path: Path, flat: None) -> None:
     # A division by x, after conditions that are false for 0.
     dividing = call("divide", integer(1), X)
@@ -123,6 +124,7 @@ def test_the_first_error_is_the_one_told(tmp_path: Path, flat: None) -> None:
         step_of(call("add", dividing, overflow), tmp_path).run_table(arrow_rows(rows_of(0)), 0)
 
 
+@pytest.mark.turns(2, 1)
 def test_what_is_too_long_is_refused_at_once() -> None:
     with pytest.raises(SqlError, match="statement too complex") as raised:
         generate_finish_kernel(finish_step([computed_case(6000)]))

@@ -216,6 +216,7 @@ def test_a_stream_that_is_kept_whole_is_named(source: str, whole: str) -> None:
     assert less.groupings and not any(f"every column of {whole}" in notice for notice in less.notices)
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("query", [*STREAM_JOINS, *TABLE_JOINS, *SUBQUERIES])
 def test_the_rows_are_the_same(engine: QueryEngine, query: str) -> None:
     check(engine, query, "frozen")

@@ -61,6 +61,7 @@ def model(rows: list[tuple[Any, ...]], keys: list[Column], order: tuple[SortKey,
     return [(*(first[key.index] for key in keys), *row) for first, row in best]
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("is_split", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_random_orders(seed: int, is_split: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,6 +141,7 @@ def split_early(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("views.upkeep.partitions.SHARED_GROUPS_MIN", 1)
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("is_split", [False, True])
 @pytest.mark.parametrize("seed", range(10))
 def test_random_groupings(seed: int, is_split: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,6 +62,7 @@ def form_of(state: ViewState) -> StoredForm:
     return form
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_a_loaded_state_goes_on_like_the_one_that_was_written(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
