@@ -1,7 +1,7 @@
 """Tests of which `make test` takes a share; `make test-long` takes the others.
 
-A share stays the same, or it takes turns: of the cases of a test that is marked `turns(n)`, a run of
-the whole suite takes every n-th, other ones the next day. A run of single files takes them all.
+A share stays the same, or it takes turns: of the cases of a test that is marked `turns(n)`, a run
+of the whole suite takes every n-th, other ones the next day. A run of single files takes them all.
 """
 
 from __future__ import annotations
@@ -66,16 +66,17 @@ def is_whole(config: pytest.Config) -> bool:
 def mark_what_has_no_turn(items: Sequence[pytest.Item], turn: int) -> None:
     """Mark the cases long that are not taken in a turn.
 
-    A test alone says its place: `turns(3, 1)`. Others are mixed: cases that are alike are neighbours.
+    A test alone says its place: `turns(3, 1)`. Others are mixed: neighbours are alike.
     """
-    cases: dict[tuple[object, ...], list[pytest.Item]] = defaultdict(list)
+    cases: dict[tuple[object, tuple[int, ...]], list[pytest.Item]] = defaultdict(list)
     for item in items:
         mark = item.get_closest_marker("turns")
         if mark is not None:
-            cases[item.path, getattr(item, "originalname", item.name), *mark.args].append(item)
+            test = item.path, getattr(item, "originalname", item.name)
+            cases[test, mark.args].append(item)
         elif PLACES.get(item.nodeid.partition("::")[0], turn % 2) != turn % 2:
             item.add_marker(pytest.mark.long)
-    for (_, _, of, *places), found in cases.items():
+    for (_, (of, *places)), found in cases.items():
         found.sort(key=lambda item: (crc32(item.name.encode()), item.name))
         # Of few cases one is taken.
         count = of if places else min(of, len(found))

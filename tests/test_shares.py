@@ -11,7 +11,7 @@ from tests.shares import PLACES, mark_what_has_no_turn
 
 
 class Case:
-    """What a share looks at of a test."""
+    """A test, as far as a share looks at it."""
 
     path = Path("tests/test_some.py")
 

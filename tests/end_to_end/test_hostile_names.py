@@ -58,8 +58,8 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def uses_spark(number: int) -> bool:
-    """Tell whether a name of a part is also that of a view whose upper part runs in Spark, which takes
-    a second or more for each.
+    """Tell whether a name of a part is also that of a view whose upper part runs in Spark, which
+    takes a second or more for each.
     """
     return number == 0
 
