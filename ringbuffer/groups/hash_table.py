@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ringbuffer.compile.jit import kernel, sized_kernel
+from ringbuffer.compile.jit import inlined_kernel, kernel, sized_kernel
 from ringbuffer.memory.addresses import copy_bytes, load_byte, load_word
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 
@@ -45,7 +45,10 @@ ENTRY_WORDS_MAX = 200
 # Where a kernel that stopped within the matches of a row goes on: one word per join.
 RESUME = ENTRY + ENTRY_WORDS_MAX
 JOINS_MAX = 32
-CONTROL_WORDS = RESUME + JOINS_MAX
+# The places of the groups that were found last, by a few bits of their keys.
+RECENT = RESUME + JOINS_MAX
+RECENT_BITS = 5
+CONTROL_WORDS = RECENT + (1 << RECENT_BITS)
 ROWS_FIRST = 32
 HEAP_BYTES_FIRST = 256
 GROWTH = 4
@@ -210,6 +213,31 @@ def find_group(
         own_texts(control, rows, row + 1, source_heap, entry_words, text_mask)
     control[ROWS_COUNT] = count + 1
     slots[slot] = (tag << 32) | (count + 1)
+    return row
+
+
+@inlined_kernel
+def find_recent(
+    control: Words, slots: Words, rows: Words, key_words: int, entry_words: int, row_words: int, text_mask: int
+) -> int:
+    """Return what `find_group` returns for the entry in `control`, sooner where few groups come
+    again and again.
+    """
+    mixed = unsigned_word(0)
+    for word in range(key_words):
+        mixed = mixed ^ (unsigned_word(control[ENTRY + word]) << unsigned_word(3 * word))
+    place = RECENT + signed_word((mixed * HASH_FACTOR) >> unsigned_word(64 - RECENT_BITS))
+    row: int = control[place]
+    is_same = row < control[ROWS_COUNT] * row_words
+    for word in range(key_words):
+        is_same &= rows[row + 1 + word] == control[ENTRY + word]
+        if text_mask != 0 and (text_mask >> word) & 1:
+            is_same &= (control[ENTRY + word] & LENGTH_MASK) <= INLINE_BYTES_MAX
+    if is_same:
+        return row
+    row = find_group(control, slots, rows, control, ENTRY, 0, key_words, entry_words, row_words, text_mask)
+    if row >= 0:
+        control[place] = row
     return row
 
 

@@ -174,6 +174,19 @@ def _prefetch(typing: Any, address: Any) -> Any:
     return types.void(types.int64), generate
 
 
+def _element(typing: Any, array: Any, index: Any) -> Any:
+    """element(array, index): the value at a place of an array in order, counted over all of its
+    dimensions; a place is not negative.
+    """
+    index = types.unliteral(index)
+
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        data = context.make_array(array)(context, builder, words[0]).data
+        return context.unpack_value(builder, array.dtype, builder.gep(data, [words[1]], inbounds=True))
+
+    return array.dtype(array, index), generate
+
+
 copy_bytes: Any = intrinsic(_copy_bytes)
 call_at: Any = intrinsic(_call_at)
 multiply_unsigned: Any = intrinsic(_multiply_unsigned)
@@ -185,3 +198,4 @@ atomic_add: Any = intrinsic(_atomic_add)
 load_acquire: Any = intrinsic(_load_acquire)
 store_release: Any = intrinsic(_store_release)
 prefetch: Any = intrinsic(_prefetch)
+element: Any = intrinsic(_element)

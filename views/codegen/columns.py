@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from sql.tree.relations import Schema
 from sql.types.datatypes import SqlType
-from views.codegen.values import Value, is_string, word_suffixes
+from views.codegen.values import WORD_MAX, Value, is_string, word_suffixes
 from views.codegen.writer import KernelWriter
 
 ARRAYS: dict[str, str] = {
@@ -28,6 +28,12 @@ ARRAYS: dict[str, str] = {
 }
 NULLS = "uint8[::1]"
 SCALES = "int16[::1]"
+
+
+def item(writer: KernelWriter, array: str, word: int | None = None) -> str:
+    """Return source text of an item of the row at hand: the only one, or one of two words."""
+    place = "row" if word is None else f"2 * row{' + 1' * word}"
+    return f"{writer.use('memory.addresses', 'element')}({array}, {place})"
 
 
 @dataclass(slots=True)
@@ -49,8 +55,9 @@ class InputColumns:
         """Write the lines that load column `index` of the row at hand."""
         kind = self.schema[index].type
         stem = self.stem(writer, index)
-        null = writer.assign(stem + "_null", f"{stem}_nulls[row] != 0")
-        return Value(self._words(writer, stem, kind), null)
+        null = writer.assign(stem + "_null", f"{item(writer, f'{stem}_nulls')} != 0")
+        most = 10 ** (kind.precision or 0) - 1 if self.stored and kind.family == "numeric" else 0
+        return Value(self._words(writer, stem, kind, 0 < most <= WORD_MAX), null, most or None)
 
     def stem(self, writer: KernelWriter, index: int) -> str:
         """Return the first part of the names of a column's arrays."""
@@ -58,32 +65,40 @@ class InputColumns:
             self.used[index] = writer.name(f"c{index}")
         return self.used[index]
 
-    def _words(self, writer: KernelWriter, stem: str, kind: SqlType) -> tuple[str, ...]:
-        data = f"{stem}_data[row"
+    def _words(self, writer: KernelWriter, stem: str, kind: SqlType, is_narrow: bool) -> tuple[str, ...]:
+        data = f"{stem}_data"
         if kind.is_variable_numeric and self.stored:
             names = tuple(writer.name(stem + suffix) for suffix in word_suffixes(kind))
             read = writer.use("memory.stored_values", "stored_numeric")
-            writer.line(f"{', '.join(names)} = {read}({data}, 0], {data}, 1], {self.heap})")
+            writer.line(f"{', '.join(names)} = {read}({item(writer, data, 0)}, {item(writer, data, 1)}, {self.heap})")
             return names
         if kind.family == "numeric":
-            lo = writer.assign(stem + "_lo", f"{data}, 0]")
-            hi = writer.assign(stem + "_hi", f"{data}, 1]")
+            lo = writer.assign(stem + "_lo", item(writer, data, 0))
+            if is_narrow:
+                return lo, f"({lo} >> 63)", str(kind.display_scale)
+            hi = writer.assign(stem + "_hi", item(writer, data, 1))
             if kind.display_scale is not None:
                 return lo, hi, str(kind.display_scale)
             return (
                 lo,
                 hi,
                 writer.assign(
-                    stem + "_scale", f"{writer.use('scalar.numbers.int128', 'signed_word')}({stem}_scales[row])"
+                    stem + "_scale",
+                    f"{writer.use('scalar.numbers.int128', 'signed_word')}({item(writer, f'{stem}_scales')})",
                 ),
             )
         if is_string(kind):
-            return writer.assign(stem + "_w0", f"{data}, 0]"), writer.assign(stem + "_w1", f"{data}, 1]"), self.heap
+            words = (writer.assign(f"{stem}_w{place}", item(writer, data, place)) for place in (0, 1))
+            return (*words, self.heap)
         if kind.family == "bool":
-            return (writer.assign(stem + "_value", f"{data}] != 0"),)
+            return (writer.assign(stem + "_value", f"{item(writer, data)} != 0"),)
         if kind.family in ("int8", "timestamp", "timestamptz", "float4", "float8"):
-            return (writer.assign(stem + "_value", f"{data}]"),)
-        return (writer.assign(stem + "_value", f"{writer.use('scalar.numbers.int128', 'signed_word')}({data}])"),)
+            return (writer.assign(stem + "_value", item(writer, data)),)
+        return (
+            writer.assign(
+                stem + "_value", f"{writer.use('scalar.numbers.int128', 'signed_word')}({item(writer, data)})"
+            ),
+        )
 
     @property
     def has_texts(self) -> bool:

@@ -19,7 +19,7 @@ from sql.functions.table import places_read, volatility
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
 from sql.types.datatypes import SqlType
 from views.codegen.constants import constant_result
-from views.codegen.literals import literal_value
+from views.codegen.literals import decimal_value, literal_value
 from views.codegen.parameters import PARAMETER_BYTES, ParameterLoads
 from views.codegen.values import (
     ALWAYS,
@@ -201,8 +201,10 @@ class ExpressionWriter:
             return Value(zero_words(kind), ALWAYS)
         known = () if is_string(kind) else constant_result(self.writer, call, fallible)
         if known:
-            scale = () if kind.display_scale is None else (str(kind.display_scale),)
-            return Value((*known[: 3 - len(scale)], *scale), null)
+            if kind.family != "numeric":
+                return Value(known, null)
+            lo, hi = known[:2]
+            return decimal_value((lo, hi, known[2] if kind.display_scale is None else str(kind.display_scale)))
         names = [self.writer.name(stem + suffix) for suffix in word_suffixes(kind)]
         targets = list(names)
         words = list(names)

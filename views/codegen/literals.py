@@ -29,12 +29,18 @@ def literal_value(literal: Literal, long_texts: bytearray) -> Value:
         return Value(text_words(stored_bytes(value, literal.type), long_texts))
     if family == "numeric":
         assert isinstance(value, Decimal | int)
-        return Value(numeric_words(Decimal(value), literal.type.display_scale))
+        return decimal_value(numeric_words(Decimal(value), literal.type.display_scale))
     if family in ("float4", "float8"):
         assert isinstance(value, float | int)
         return Value((float_word(float(value), family),))
     assert isinstance(value, int), f"a constant of type {literal.type.sql_name} is a number"
     return Value((str(bool(value)) if family == "bool" else str(int(value)),))
+
+
+def decimal_value(words: tuple[str, str, str]) -> Value:
+    """Return a constant decimal with its magnitude."""
+    lo, hi, scale = words
+    return Value(words, most=abs((int(hi) << 64) + int(lo) % (1 << 64)) if scale.isdigit() else None)
 
 
 def text_words(text: str | bytes, long_texts: bytearray) -> tuple[str, str, str]:

@@ -17,7 +17,7 @@ from dataclasses import replace
 from ringbuffer.groups.aggregates import STORED, TEXT_STATES, State
 from sql.errors import SqlError
 from sql.tree.expressions import Expression
-from views.codegen.columns import InputColumns
+from views.codegen.columns import InputColumns, item
 from views.codegen.expressions import ExpressionWriter, text_of
 from views.codegen.first_row import write_first
 from views.codegen.functions.table import FUNCTIONS
@@ -94,7 +94,7 @@ class StreamKernelWriter:
     def _load_computed(self, place: int) -> Value:
         """Write the load of a computed column: its error comes where its value is needed."""
         column, out = len(self.pipeline.input) + place, self.writer
-        failed = f"{self.columns.stem(out, column)}_nulls[row] == {FAILED}"
+        failed = f"{item(out, f'{self.columns.stem(out, column)}_nulls')} == {FAILED}"
         with out.block(f"if {out.wanted(failed)}:"):
             out.fail(out.use("memory.error_codes", "COMPUTED"), text_of(self.computed[place]))
         return self.columns.load(out, column)
@@ -220,9 +220,11 @@ class StreamKernelWriter:
         for key, value in zip(self.grouping.keys, keys, strict=True):
             self._write_key(key, value)
         table = self.grouping.table
-        find = self.writer.use("groups.hash_table", "find_group")
+        # Texts are mostly flags and names of which there are few.
+        find = self.writer.use("groups.hash_table", "find_recent" if table.text_mask else "find_group")
+        start = "" if table.text_mask else "control, ENTRY, 0, "
         sizes = f"{table.key_words}, {table.entry_words}, {table.row_words}, {table.text_mask}"
-        self.writer.line(f"group = {find}(control, slots, rows, control, ENTRY, 0, {sizes})")
+        self.writer.line(f"group = {find}(control, slots, rows, {start}{sizes})")
         with self.writer.block("if group < 0:"):
             self._write_stop()
 

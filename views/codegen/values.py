@@ -49,6 +49,9 @@ KEYED = frozenset({Form.BLANK_PADDED, Form.INTERVAL, Form.JSONB, Form.FLOAT32, F
 KNOWN = WORDS | FLOATS | TEXTS | {"bool", "numeric"}
 
 
+WORD_MAX = (1 << 63) - 1
+
+
 def is_string(kind: SqlType) -> bool:
     """Tell whether values of a type are 16-byte strings, whatever the bytes stand for."""
     return kind.row.kernel == "TEXT"
@@ -114,10 +117,12 @@ class Value:
 
     Attributes:
         null: `NEVER`, `ALWAYS`, or an expression without side effects.
+        most: a number that no decimal's magnitude exceeds, at its scale; None: it is not known.
     """
 
     words: tuple[str, ...]
     null: str = NEVER
+    most: int | None = None
 
     @property
     def word(self) -> str:

@@ -29,6 +29,7 @@ from ringbuffer.scalar.numbers.int128 import (
     int128_compare_unsigned,
     int128_exceeds_digits,
     int128_multiply,
+    int128_multiply_words,
     int128_negate,
     int128_shift_left,
     int128_subtract,
@@ -289,8 +290,12 @@ def numeric_subtract(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale
 @kernel
 def numeric_multiply(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int]:
     """Return (lo, hi, scale, error) of the exact product; the scale is the sum."""
-    lo, hi, overflow = int128_multiply(alo, ahi, blo, bhi)
     scale = ascale + bscale
+    if ahi == alo >> 63 and bhi == blo >> 63 and scale <= SCALE_MAX:
+        # At most 2^126.
+        lo, hi = int128_multiply_words(alo, blo)
+        return lo, hi, scale, OK
+    lo, hi, overflow = int128_multiply(alo, ahi, blo, bhi)
     if overflow or int128_exceeds_digits(lo, hi) or scale > SCALE_MAX:
         return 0, 0, 0, NUMERIC_DIGITS
     return lo, hi, scale, OK

@@ -13,6 +13,7 @@ from sql.tree.expressions import Call, Case, Cast, Literal
 from sql.types.datatypes import DATE, SqlType
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
 from views.codegen.functions.constant_tables import write_lookup
+from views.codegen.functions.narrow_decimals import aligned
 from views.codegen.values import (
     ALWAYS,
     COMPARED_BYTES,
@@ -60,6 +61,9 @@ def comparison_text(writer: ExpressionWriter, function: str, kind: SqlType, left
         return _of_bytes(writer, function, kind, a, b)
     if kind.family != "numeric":
         return f"{a} {operator} {b}"
+    words = aligned(left, right)
+    if words is not None:
+        return f"{words[0][0]} {operator} {words[1][0]}"
     if left.words[2] == right.words[2]:
         a, b = ", ".join(left.words[:2]), ", ".join(right.words[:2])
         return f"{use('scalar.numbers.int128', 'int128_compare')}({a}, {b}) {operator} 0"

@@ -12,6 +12,7 @@ from sql.functions.rows import Kernel
 from sql.functions.table import ROWS, kernel_of
 from sql.tree.expressions import Call, Case, Cast
 from views.codegen.expressions import ExpressionWriter, FunctionWriter, literal_argument
+from views.codegen.functions.narrow_decimals import narrow_arithmetic
 from views.codegen.functions.times import zone_arrays
 from views.codegen.values import ALWAYS, Value, has_known_scale
 from views.codegen.writer import KernelWriter
@@ -43,6 +44,10 @@ def write_kernel(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
         Value((READERS[reads[place]](writer.writer, node, place),)) if place in reads else writer.evaluate(argument)
         for place, argument in enumerate(node.arguments)
     )
+    if family == "numeric":
+        narrow = narrow_arithmetic(writer.writer, node.function, node.type.display_scale, values)
+        if narrow is not None:
+            return narrow
     if family == "numeric" and not all_known(node, values):
         kernel = kernel_of(node.function, "variable")
     if isinstance(kernel, str):
