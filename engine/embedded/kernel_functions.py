@@ -206,21 +206,21 @@ class KernelFunctions:
 
     def _load(self, slot: int) -> int:
         """Put the address of its loop into a slot."""
-        address = self.code_of(self._functions[_word(slot + driver.SLOT_FUNCTION)].loop)
+        address = self.code_of(self._functions[word_at(slot + driver.SLOT_FUNCTION)].loop)
         c_int64.from_address(slot + driver.SLOT_LOOP).value = address
         return 0
 
     def _fail(self, call: int, slot: int, block: int, row: int) -> int:
         """Let a call fail with the error of a row, or give the row its value and return 1."""
-        function = self._functions[_word(slot + driver.SLOT_FUNCTION)]
-        code = _word(block + driver.ERROR) if block else OUT_OF_MEMORY
+        function = self._functions[word_at(slot + driver.SLOT_FUNCTION)]
+        code = word_at(block + driver.ERROR) if block else OUT_OF_MEMORY
         if code != OUT_OF_MEMORY and function.computes and function.explain is not None:
             with suppress(SqlError):
                 value = function.explain(*values_of(function, block, row))
                 reader = READERS[kind_of(function.result)]
-                reader.from_address(_word(block + driver.RESULT) + ctypes.sizeof(reader) * row).value = int(value)
+                reader.from_address(word_at(block + driver.RESULT) + ctypes.sizeof(reader) * row).value = int(value)
                 return 1
-        bytes_max = _word(slot + driver.SLOT_BYTES_MAX)
+        bytes_max = word_at(slot + driver.SLOT_BYTES_MAX)
         set_error(call, marked(function.error(code, lambda: values_of(function, block, row), bytes_max)))
         return 0
 
@@ -236,9 +236,9 @@ def values_of(function: KernelFunction, block: int, row: int) -> list[Any]:
     found: list[Any] = []
     for index, name in enumerate(function.arguments):
         place = block + driver.ARGUMENTS + driver.ARGUMENT_BYTES * index
-        data, kind = _word(place), kind_of(name)
+        data, kind = word_at(place), kind_of(name)
         if " " in kind or kind in READERS:
-            starts = (data, _word(place + driver.W), _word(place + 3 * driver.W))
+            starts = (data, word_at(place + driver.W), word_at(place + 3 * driver.W))
             pairs = zip(starts, (READERS[part] for part in kind.split()), strict=False)
             parts = tuple(reader.from_address(start + ctypes.sizeof(reader) * row).value for start, reader in pairs)
             found.append(parts if " " in kind else parts[0])
@@ -248,15 +248,15 @@ def values_of(function: KernelFunction, block: int, row: int) -> list[Any]:
             found.append(bytes_at(word) if name == "BLOB" else bytes_at(word).decode())
             continue
         unscaled = int.from_bytes(ctypes.string_at(word, 16), "little", signed=True)
-        scale = scale_of(name) if kind == DECIMAL else c_int16.from_address(_word(place + driver.W) + 2 * row).value
+        scale = scale_of(name) if kind == DECIMAL else c_int16.from_address(word_at(place + driver.W) + 2 * row).value
         found.append((unscaled, scale))
     return found
 
 
 def bytes_at(address: int) -> bytes:
     """Return a string of DuckDB's."""
-    length = _word(address) & LENGTH_MASK
-    return ctypes.string_at(address + 4 if length <= INLINE_BYTES_MAX else _word(address + 8), length)
+    length = word_at(address) & LENGTH_MASK
+    return ctypes.string_at(address + 4 if length <= INLINE_BYTES_MAX else word_at(address + 8), length)
 
 
 def look_up(address: int, what: int, block: int) -> int:
@@ -294,7 +294,7 @@ def kept_words(words: npt.NDArray[np.int64], block: int) -> int:
     heap: int | None = allocate(words.nbytes + driver.W)
     if heap is None:
         raise MemoryError
-    c_int64.from_address(heap).value = _word(block + driver.HEAP)
+    c_int64.from_address(heap).value = word_at(block + driver.HEAP)
     c_int64.from_address(block + driver.HEAP).value = heap
     ctypes.memmove(heap + driver.W, words.ctypes.data, words.nbytes)
     return heap + driver.W
@@ -309,5 +309,6 @@ def zone_words(name: str) -> npt.NDArray[np.int64]:
     return np.concatenate(([len(transitions)], transitions, offsets)).astype(np.int64)
 
 
-def _word(address: int) -> int:
+def word_at(address: int) -> int:
+    """Return the word at an address."""
     return c_int64.from_address(address).value

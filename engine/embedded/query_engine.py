@@ -28,9 +28,10 @@ from engine.embedded.functions.registration import open_database, register_funct
 from engine.embedded.kept_plans import KeptPlans
 from engine.embedded.lockdown import lock_down
 from engine.embedded.long_values import without_long_values
+from engine.embedded.own_functions import RowFunction
 from engine.embedded.result_forms import in_forms
 from engine.embedded.result_rows import DEFAULT_LIMITS, ResultLimits, collected
-from engine.embedded.row_functions import RowFunction, row_function
+from engine.embedded.row_functions import row_function
 from engine.embedded.stopping import Run
 from engine.embedded.value_limits import values_bytes_max
 from sql import interrupts

@@ -2,35 +2,38 @@
 as long as the computation.
 
 Enters: an expression. Leaves: a function that is made of the very functions which DuckDB calls for
-the same expression and of those of `plain_functions`, or None where DuckDB has something else of
-its own. Between functions, values are
-what functions of ours take and return: numerics are (unscaled, scale). Must not compute anything
-else than these functions do.
+the same expression, and of those that the rows of the table give for Python's values (`plain`);
+None where DuckDB has something else of its own. Between functions, values are what functions of
+ours take and return: numerics are (unscaled, scale). Must not compute anything else than these functions do.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from engine.embedded.functions.json import read_field_text
-from engine.embedded.functions.registration import either
-from engine.embedded.functions.routines import implementation, special_of
 from engine.embedded.functions.type import reader
-from engine.embedded.plain_functions import plain_function
+from engine.embedded.own_functions import (
+    KERNEL_ROWS,
+    OPERAND,
+    PrintedText,
+    RowFunction,
+    called_with,
+    of_kernel,
+    own_function,
+)
+from ringbuffer.vectors.loops import ZONE
 from sql.emit.duckdb import DuckDbExpressions
 from sql.errors import SqlError
-from sql.functions.arguments import RUN
 from sql.functions.constants import unscaled_value
 from sql.functions.printing import MOMENTS, form_of
-from sql.functions.rows import Kernel, Routine
-from sql.functions.table import ROUTINES, ROWS
+from sql.functions.rows import of_form
+from sql.functions.table import ROWS
 from sql.tree.expressions import Call, Cast, Column, Expression, Literal
-from sql.types.datatypes import SqlType
+from sql.types.datatypes import TEXT, SqlType
 
-RowFunction = Callable[[Sequence[Any]], Any]
 Reading = Callable[[Any], Any]
 # Families whose values are the same ones in functions of ours and in a row of Python values.
 STRINGS = frozenset("text varchar bpchar name json jsonb uuid inet cidr".split())
@@ -39,11 +42,8 @@ SAME = STRINGS | frozenset("int2 int4 int8 bool float8 bytea interval time timet
 READ = frozenset({"json", "jsonb", "uuid", "inet", "cidr", "bytea"})
 # Its rule for DuckDB calls its own function.
 FIELD_TEXT = "json_field_text"
-BY_NAME = {routine.name: routine for routine in ROUTINES}
-# A call of one of our functions in DuckDB's text, of operands, which are written so, and constants.
-OPERAND = "operand_{}"
-OWN_CALL = re.compile(r"(\w+)\((.*)\)")
-GIVEN = re.compile(r"operand_(?P<place>\d+)|'(?P<text>(?:[^']|'')*)'|(?P<number>-?\d+)|(?P<run>" + re.escape(RUN) + ")")
+# Of integers: a value beyond is out of range.
+BOUNDS = {"int2": 1 << 15, "int4": 1 << 31, "int8": 1 << 63}
 
 
 def row_function(expression: Expression) -> RowFunction | None:
@@ -71,11 +71,11 @@ def inner_function(expression: Expression) -> RowFunction | None:
             return lambda row: value
         case Cast():
             convert = conversion(expression)
-            return None if convert is None else applied(convert, [expression.operand])
+            return None if convert is None else applied(convert, True, [expression.operand])
         case Call(function="json_field_text", arguments=(Cast(operand=operand, type=read), key)) if (
             operand.type.family == "text" and read.family == "json"
         ):
-            return applied(read_field_text, [operand, key])
+            return applied(read_field_text, True, [operand, key])
         case Call():
             return called(expression)
     return None
@@ -95,8 +95,8 @@ def constant(literal: Literal) -> Any:
 def conversion(cast: Cast) -> Reading | None:
     """Return the conversion of a value; None where only DuckDB has it."""
     given, wanted = cast.operand.type, cast.type
-    if given.family == "text" and wanted.family in READ:
-        return reader(wanted)
+    if given.family == "text":
+        return reader(wanted) if wanted.family in READ else kernel_cast(f"{wanted.family}_from_text", cast)
     if given.family in ("int2", "int4", "int8"):
         if wanted.family == "numeric":
             return lambda value: (value, 0)
@@ -105,7 +105,16 @@ def conversion(cast: Cast) -> Reading | None:
         return same if wanted.family in ("int4", "int8") and wanted.family >= given.family else None
     if wanted.family == "text" and given.family in ("json", "jsonb", "varchar", "name", "uuid"):
         return same
-    return None
+    return kernel_cast(f"{given.family}_text", cast) if wanted == TEXT else None
+
+
+def kernel_cast(name: str, cast: Cast) -> Reading | None:
+    """Return the conversion to or from text that is a kernel; None where there is none."""
+    row, kind = KERNEL_ROWS.get(name), cast.type
+    if row is None or kind != kind.without_modifier() or not is_plain(cast.operand.type):
+        return None
+    convert, zone = of_kernel(name), cast.zone
+    return convert if ZONE not in row.arguments else lambda value: convert(value, zone or "UTC")
 
 
 def same(value: Any) -> Any:
@@ -115,68 +124,56 @@ def same(value: Any) -> Any:
 
 def called(call: Call) -> RowFunction | None:
     """Return the function of a call."""
-    plain = plain_function(call)
+    plain, found = plain_function(call), ROWS.get(call.function)
     if plain is not None:
-        return applied(plain, call.arguments)
-    found = ROWS.get(call.function)
+        return applied(plain, found is None or found.strict, call.arguments)
     if found is None or not call.arguments or found.of_session or found.waits:
         return None
-    operands: Sequence[Expression] = call.arguments
     if (found.both is None and found.duckdb is None) or call.function == FIELD_TEXT:
         routine = found.routines.get(form_of(call.arguments[0].type).replace("variable", "numeric"))
-    else:
-        routine, operands = printed_call(call)
-    if routine is None or not routine.is_strict or routine.is_volatile or isinstance(routine.implementation, Kernel):
-        # A kernel takes vectors.
+        if routine is None or routine.is_volatile:
+            return None
+        return applied(*own_function(routine.name), call.arguments)
+    return printed_call(call)
+
+
+def plain_function(call: Call) -> Callable[..., Any] | None:
+    """Return the function of Python's values that the row of a call gives."""
+    row, kind = ROWS.get(call.function), call.type
+    if row is None or not call.arguments:
         return None
-    function = implementation(routine)
-    numerics = [place for place, family in enumerate(routine.arguments) if family == "numeric"]
-    special = special_of(routine)
-    if special is not None and numerics:
-        function = either(function, special, numerics)
-    return applied(function, operands)
+    compute: Callable[..., Any] | None = of_form(row.plain, form_of(call.arguments[0].type))
+    if compute is None or not row.overflows:
+        return compute
+    bound, found = BOUNDS[kind.family], compute
+
+    def checked(*operands: int) -> int:
+        value: int = found(*operands)
+        if not -bound <= value < bound:
+            raise SqlError("22003", f"{kind.row.sql_name} out of range")
+        return value
+
+    return checked
 
 
-def printed_call(call: Call) -> tuple[Routine | None, Sequence[Expression]]:
-    """Return the function of ours that DuckDB calls for a call, where the function is all that
-    DuckDB does, and its operands.
+def printed_call(call: Call) -> RowFunction | None:
+    """Return what the text computes that DuckDB is given for a call, where the text calls nothing
+    but functions of ours.
     """
-    nothing: Sequence[Expression] = ()
     if any(operand.type.family == "numeric" for operand in (call, *call.arguments)):
         # DuckDB brings them to the form of our functions.
-        return None, nothing
+        return None
     operands = [
         operand if isinstance(operand, Literal) else Column(place, "", operand.type)
         for place, operand in enumerate(call.arguments)
     ]
     printer = DuckDbExpressions([OPERAND.format(place) for place in range(len(operands))])
     try:
-        text = printer.text(replace(call, arguments=tuple(operands)))
-    except SqlError:
-        return None, nothing
-    match = OWN_CALL.fullmatch(text)
-    routine = None if match is None else BY_NAME.get(match[1])
-    if match is None or routine is None:
-        return None, nothing
-    found: list[Expression] = []
-    kinds = iter(routine.arguments)
-    rest = match[2]
-    while rest:
-        given = GIVEN.match(rest)
-        if given is None or rest[given.end() :][:2] not in ("", ", "):
-            return None, nothing
-        rest = rest[given.end() + 2 :]
-        if given["run"] is None:
-            kind = SqlType(next(kinds))
-            found.append(operand_of(given, kind, call.arguments))
-    return routine, found
-
-
-def operand_of(given: re.Match[str], kind: SqlType, arguments: Sequence[Expression]) -> Expression:
-    """Return an operand that has been printed."""
-    if given["place"] is not None:
-        return arguments[int(given["place"])]
-    return Literal(given["text"].replace("''", "'") if given["text"] is not None else int(given["number"]), kind)
+        printed = PrintedText(printer.text(replace(call, arguments=tuple(operands))), call.arguments, inner_function)
+        made = printed.value()
+    except (SqlError, LookupError):
+        return None
+    return made if printed.is_read else None
 
 
 def is_plain(kind: SqlType) -> bool:
@@ -188,23 +185,7 @@ def is_plain(kind: SqlType) -> bool:
     return kind.family in SAME or kind.family in MOMENTS or kind.family == "numeric"
 
 
-def applied(function: Callable[..., Any], operands: Sequence[Expression]) -> RowFunction | None:
-    """Return a strict function of operands; None where an operand has none."""
-    made = [inner_function(operand) for operand in operands]
-    if None in made:
-        return None
-    parts = [part for part in made if part is not None]
-    if len(parts) == 1:
-        (only,) = parts
-
-        def of_one(row: Sequence[Any]) -> Any:
-            value = only(row)
-            return None if value is None else function(value)
-
-        return of_one
-
-    def of_several(row: Sequence[Any]) -> Any:
-        values = [part(row) for part in parts]
-        return None if None in values else function(*values)
-
-    return of_several
+def applied(function: Callable[..., Any], strict: bool, operands: Sequence[Expression]) -> RowFunction | None:
+    """Return a function of operands; None where an operand has none."""
+    parts = [part for part in map(inner_function, operands) if part is not None]
+    return called_with(function, parts, strict) if len(parts) == len(operands) else None

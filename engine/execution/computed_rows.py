@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from engine.embedded.plain_functions import PLAIN
-from engine.embedded.row_functions import RowFunction, constant, row_function
+from engine.embedded.own_functions import RowFunction
+from engine.embedded.row_functions import constant, plain_function, row_function
 from engine.tables.sequence_functions import SequenceSession
 from sql.errors import SqlError
 from sql.tree.expressions import Call, Column, Expression, Literal, Parameter
@@ -129,7 +129,7 @@ def next_value(sequences: SequenceSession, written: str) -> int:
 
 
 def _of_parameters(expression: Expression) -> Maker | None:
-    if any(isinstance(node, Call) and node.function not in PLAIN for node in walk(expression)):
+    if any(isinstance(node, Call) and plain_function(node) is None for node in walk(expression)):
         return None
 
     def as_column(node: Expression) -> Expression | None:

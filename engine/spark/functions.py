@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from sql.functions.table import ROUTINES
+
 NUMERIC = "numeric"
 KEY = "key"
 _STRUCTS = {
@@ -15,12 +17,11 @@ _STRUCTS = {
 # name -> (number of arguments, result: a Spark type's JSON name or a struct of the table above)
 FUNCTIONS: dict[str, tuple[int, str]] = {
     "numeric_pack": (2, NUMERIC),
-    "numeric_quotient": (2, NUMERIC),
-    "numeric_key": (1, KEY),
-    "numeric_part": (1, KEY),
-    "numeric_marks": (1, "long"),
-    "numeric_total": (4, NUMERIC),
-    "float8_total": (3, "double"),
+    **{
+        one.name: (len(one.arguments), {"int8": "long", "float8": "double"}.get(one.result, one.result))
+        for one in ROUTINES
+        if one.in_spark
+    },
 }
 
 

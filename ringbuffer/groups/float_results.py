@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from ringbuffer.groups.float_frames import COUNT, XX, XY, YY, X, Y
+from ringbuffer.groups.float_frames import COUNT, PLAIN, REAL, SQUARES, XX, XY, YY, X, Y
 
 Floats = npt.NDArray[np.float64]
 Result = tuple[Floats, npt.NDArray[np.bool_]]
@@ -52,6 +52,12 @@ def _without_x(sums: Floats) -> npt.NDArray[np.bool_]:
     return found
 
 
+# How the values of an aggregate are added; of all others as pairs.
+KINDS = {
+    "sum": PLAIN,
+    "real_sum": REAL,
+    **dict.fromkeys(("avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp"), SQUARES),
+}
 RESULTS: dict[str, Callable[[Floats], Result]] = {
     "sum": _sum(X),
     "real_sum": _sum(X),

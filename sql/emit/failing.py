@@ -105,7 +105,7 @@ def relation_can_fail(node: Relation) -> bool:
 def _is_short_series(node: TableFunction) -> bool:
     """True for a series of some integers between constants."""
     ((name, bounds), *others) = node.calls
-    if name != "generate_series" or others:
+    if others or not table.SET_ROWS[name].spreads:
         return False
     first, last, *step = [
         bound.value if isinstance(bound, Literal) and isinstance(bound.value, int) else None for bound in bounds

@@ -112,11 +112,11 @@ def _sha(name: str) -> Callable[[bytes], bytes]:
 FUNCTIONS = (
     Function(
         "bytea_length", "length octet_length", "bytea > int4", ("length('\\x123456'::bytea)", "3"),
-        duckdb="CAST(octet_length({0}) AS INTEGER)",
+        duckdb="CAST(octet_length({0}) AS INTEGER)", plain={"bytea": len},
     ),
     Function(
         "bytea_bits", "bit_length", "bytea > int4", ("bit_length('\\x1234'::bytea)", "16"),
-        duckdb="CAST(8 * octet_length({0}) AS INTEGER)",
+        duckdb="CAST(8 * octet_length({0}) AS INTEGER)", plain={"bytea": lambda value: 8 * len(value)},
     ),
     Function("get_byte", "get_byte", "bytea int4 > int4", ("get_byte('\\x123456'::bytea, 1)", "52"), python=byte_at),
     Function(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 
 from sql.functions.arguments import literal_integer
@@ -230,6 +231,7 @@ FUNCTIONS = (
             "numeric": "({0} + {1})",
         },
         spark={"int2 int4 int8 numeric": "({0} + {1})"}, scale=widest, kernel=_checked("add"), overflows=True, infix="+",
+        plain=dict.fromkeys(INTEGERS, operator.add),
     ),
     Function("plus", "+", unary(NUMBERS), ("+ 3", "3"), scale=first),
     Function(
@@ -239,12 +241,14 @@ FUNCTIONS = (
             "numeric": "({0} - {1})",
         },
         spark={"int2 int4 int8 numeric": "({0} - {1})"}, scale=widest, kernel=_checked("subtract"), overflows=True, infix="-",
+        plain=dict.fromkeys(INTEGERS, operator.sub),
     ),
     Function(
         "negate", "-", unary(NUMBERS), ("- 2.50", "-2.50"),
         duckdb={"int2 int4 int8": _negate_duckdb, **NEGATIVE},
         spark={"int2 int4 int8": _negate_integer, **NEGATIVE}, scale=first,
         kernel={**_signed("negate"), "float4 float8": "-{0}"}, overflows=True, shown="-{0}",
+        plain=dict.fromkeys(INTEGERS, operator.neg),
     ),
     Function(
         "multiply", "*", f"{alike(NUMBERS)}; {MIXED}; {across(FLOATS)}", ("2 * 0.5", "1.0"),
@@ -253,7 +257,7 @@ FUNCTIONS = (
             "numeric": "({0} * {1})",
         },
         spark={"int2 int4 int8 numeric": "({0} * {1})"}, scale=summed, operands=OWN_SCALES,
-        kernel=_checked("multiply"), overflows=True, infix="*",
+        kernel=_checked("multiply"), overflows=True, infix="*", plain=dict.fromkeys(INTEGERS, operator.mul),
     ),
     Function(
         "divide", "/", f"{alike(NUMBERS)}; {MIXED}; {across(FLOATS)}", ("7 / 2", "3"),

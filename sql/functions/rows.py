@@ -39,7 +39,8 @@ class Kernel:
         left_out: source text of the last operand where a call has one operand less than others.
         keeps_scale: of a numeric the kernel returns no scale, since the scale stays.
         reads: operands that must be constants, by their places: a 'field' is passed as its number,
-            a 'zone' as its arrays, a 'width' of bins as its microseconds.
+            a 'zone' as its arrays, after the scratch heap, a 'width' of bins as its microseconds, a
+            'template' as its program.
         null_where: a kernel of the first two operands that tells where the value is NULL.
         folds: the kernel takes what it has made of the operands so far, and the next one that is
             not NULL.
@@ -80,6 +81,7 @@ class Routine:
         takes_run: calls have the number of their run (`sql.functions.arguments.RUN`) as well, so
             that a long one can be stopped.
         asks_length, special: as in the row of a function.
+        in_spark: `spark_functions.java` has the function as well.
     """
 
     name: str
@@ -92,6 +94,7 @@ class Routine:
     asks_length: bool = False
     special: str = ""
     ahead: LookAhead | None = None
+    in_spark: bool = False
 
 
 @dataclass(frozen=True)
@@ -164,6 +167,9 @@ class Function(Row):
             name values.
         python: the implementation on Python's values where there is no kernel, by the family of the
             first operand where there are several. DuckDB calls the implementation.
+        plain: the function of Python's values that computes what DuckDB's rule does, in a
+            microsecond, by the forms of the first operand: for a row of an INSERT on the event loop,
+            and for few rows.
         special: what computes the value where a numeric is NaN or an infinity, in place of the
             implementation on Python's values: a function of `special_numerics`.
         called: the name in the engines, without the family of the first operand, where it is not
@@ -210,6 +216,7 @@ class Function(Row):
     embedded: Kernel | None = None
     kernel_operand: int = 0
     kernel_call: Callable[[Call], Call] | None = None
+    plain: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     special: str = ""
     called: str = ""
     defaults: Mapping[int, LiteralValue] = field(default_factory=dict)

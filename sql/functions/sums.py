@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from sql.functions.aggregate_rows import Aggregate, AggregateText
 from sql.functions.printing import form_of
+from sql.functions.rows import Kernel, Routine
 from sql.functions.signatures import FLOATS, INTEGERS
 from sql.tree.numeric_scale import first
 from sql.types.datatypes import scaled_numeric
@@ -226,3 +227,17 @@ AGGREGATES = (
         states={"any": "COUNT"}, final="count",
     ),
 )  # fmt: skip
+ROUTINES = (
+    Routine("float8_total", ("float8", "float8", "bool"), "float8", Kernel("numbers.floats.total"), in_spark=True),
+    Routine("numeric_key", ("numeric",), "key", "sums.key", special="key", in_spark=True),
+    Routine("numeric_part", ("numeric",), "key", "sums.key", special="no_key", in_spark=True),
+    Routine("numeric_marks", ("numeric",), "int8", "sums.mark", special="mark", in_spark=True),
+    Routine("numeric_total", (*["wide"] * 3, "int8"), "numeric", "sums.total", in_spark=True),
+    Routine("numeric_quotient", ("numeric", "int8"), "numeric", "sums.quotient", special="quotient", in_spark=True),
+    Routine("numeric_average", ("wide", "wide", "numeric", "int8"), "numeric", "sums.average", special="third"),
+    Routine("numeric_variable_average", (*["wide"] * 4, *["int8"] * 2), "numeric", "sums.variable_average"),
+    Routine("interval_total", ("int8", "int8", "wide"), "interval", Kernel("calendars.spans.interval_total")),
+    Routine(
+        "interval_average", ("int8", "int8", "wide", "int8"), "interval", Kernel("calendars.spans.interval_average")
+    ),
+)

@@ -61,6 +61,7 @@ ROUTINES: tuple[Routine, ...] = (
     *patterns.ROUTINES,
     *times.ROUTINES,
     *sets.ROUTINES,
+    *sums.ROUTINES,
 )
 DUCKDB_RULES: Mapping[tuple[str, str], Rule] = {
     (row.canonical, form): rule for row in ROWS.values() for form, rule in row.duckdb_rules()

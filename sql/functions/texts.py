@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import operator
 import re
 
 from sql.functions.arguments import literal_integer
@@ -12,6 +14,8 @@ from sql.tree.expressions import Call, Expression, Literal
 from sql.values.identifiers import identifier_parts
 
 INT4_MAX = 2**31 - 1
+# ASCII letters alone, as in the C locale.
+TO_UPPER, TO_LOWER = str.maketrans(LOWER, UPPER), str.maketrans(UPPER, LOWER)
 # How much longer than its operands DuckDB may make a text, which it does not count.
 GROWTH_MAX = 4
 CONSTANT_LENGTH_MAX = 4 * 1024 * 1024
@@ -112,6 +116,10 @@ def _operands(node: Expression, most: int) -> int:
     return found + _operands(node.arguments[1], most - found)
 
 
+def _md5(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
 def _trim(left: bool, right: bool) -> Kernel:
     return Kernel("texts.text_functions.text_trim", fallible=True, constants=(str(left), str(right)))
 
@@ -137,10 +145,12 @@ FUNCTIONS = (
     Function(
         "lower", "lower", "text > text", ("lower('aBC')", "abc"), can_fail=False,
         kernel=Kernel("texts.text_functions.text_lower", fallible=True, scratch=True), duckdb=_ascii_case(UPPER, LOWER),
+        plain={"text": lambda text: text.translate(TO_LOWER)},
     ),
     Function(
         "upper", "upper", "text > text", ("upper('aBC')", "ABC"), can_fail=False,
         kernel=Kernel("texts.text_functions.text_upper", fallible=True, scratch=True), duckdb=_ascii_case(LOWER, UPPER),
+        plain={"text": lambda text: text.translate(TO_UPPER)},
     ),
     Function(
         "initcap", "initcap", "text > text", ("initcap('hi THOMAS')", "Hi Thomas"), python="text.initcap",
@@ -148,6 +158,7 @@ FUNCTIONS = (
     Function(
         "length", "length char_length character_length", "text > int4", ("length('jösé')", "4"), can_fail=False,
         kernel=Kernel("texts.text_values.text_char_length"), duckdb="CAST(length({0}) AS INTEGER)",
+        plain={"text": len},
     ),
     Function(
         "bpchar_length", "length char_length character_length", "bpchar > int4", ("length('ab '::char(4))", "2"),
@@ -161,6 +172,7 @@ FUNCTIONS = (
     Function(
         "bit_length", "bit_length", "text > int4", ("bit_length('jösé')", "48"),
         duckdb="CAST(8 * strlen({0}) AS INTEGER)",
+        plain={"text": lambda text: 8 * len(text.encode())},
     ),
     Function(
         "substring", "substring substr", "text int4 > text; text int4 int4 > text",
@@ -249,7 +261,7 @@ FUNCTIONS = (
     ),
     Function("ascii", "ascii", "text > int4", ("ascii('x')", "120"), python="text.code"),
     Function("chr", "chr", "int4 > text", ("chr(233)", "é"), python="text.character"),
-    Function("md5", "md5", "text > text", ("md5('abc')", "900150983cd24fb0d6963f7d28e17f72"), duckdb="md5({0})"),
+    Function("md5", "md5", "text > text", ("md5('abc')", "900150983cd24fb0d6963f7d28e17f72"), duckdb="md5({0})", plain={"text": _md5}),
     Function(
         "quote_ident", "quote_ident", "text > text", ("quote_ident('Foo bar')", "\"Foo bar\""),
         python="text.quote_ident",
@@ -267,7 +279,7 @@ FUNCTIONS = (
     Function(
         "concat_op", "textcat ||", "text text > text; ||: bytea bytea > bytea", ("'Value: ' || 42", "Value: 42"),
         can_fail=False, kernel=Kernel("texts.text_functions.text_concat", fallible=True, scratch=True),
-        duckdb={"text": _concatenated, "bytea": "({0} || {1})"}, infix="||",
+        duckdb={"text": _concatenated, "bytea": "({0} || {1})"}, infix="||", plain={"text": operator.concat},
     ),
     Function(
         "string_to_array", "string_to_array", "text text > text[]; text text text > text[]",

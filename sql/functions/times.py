@@ -170,6 +170,7 @@ def _formatted(printer: Printer, node: Call, texts: list[str]) -> str:
 
 
 FIELD = {0: "field"}
+FORMAT, SHOWS_NOTHING = "texts.format_time.format_", "texts.format_time.shows_nothing"
 LACKS = "calendars.fields.timestamp_lacks"
 
 
@@ -324,6 +325,10 @@ FUNCTIONS = (
         "format_time", "to_char", "timestamp text > text as timestamp text; timestamptz text > text",
         ("to_char(timestamp '2002-04-20 17:31:12.66', 'HH12:MI:SS')", "05:31:12"), volatility=STABLE,
         duckdb=_formatted, zoned=2, constants={1: "'99'"}, shown=_shown_format,
+        kernel={
+            "timestamp": Kernel(f"{FORMAT}timestamp", True, True, reads={1: "template"}, null_where=SHOWS_NOTHING),
+            "timestamptz": Kernel(f"{FORMAT}zoned", True, True, reads={1: "template", 2: "zone"}, null_where=SHOWS_NOTHING),
+        },
     ),
     Function(
         "clock_timestamp", "clock_timestamp", "> timestamptz", strict=False, volatility=VOLATILE,

@@ -18,7 +18,7 @@ from pyarrow.compute import binary_join, binary_length, if_else
 
 from engine.embedded.arrow_numerics import one_array
 from engine.embedded.error_mark import marked
-from engine.embedded.value_limits import SERIES_ITEMS_MAX, bytes_of, too_long
+from engine.embedded.value_limits import bytes_of, too_long
 from sql.errors import SqlError
 
 Scalar = Callable[..., Any]
@@ -105,22 +105,3 @@ def texts_fit(bytes_max: int, refusal: Callable[[int], SqlError]) -> ArrowFuncti
         return pa.array(np.ones(len(widths), bool))
 
     return run
-
-
-def series_start(start: pa.ChunkedArray, stop: pa.ChunkedArray, step: pa.ChunkedArray) -> pa.Array:
-    """Return the starts of series, if all series together are short enough to be lists.
-
-    Raises 53200.
-    """
-    first, last, width = (
-        one_array(column).cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy() for column in (start, stop, step)
-    )
-    with np.errstate(all="ignore"):
-        counts = np.floor((last - first) / width) + 1
-    if float(np.nansum(np.where(counts > 0, counts, 0))) > SERIES_ITEMS_MAX:
-        detail = (
-            f"A series that is made for each row may have {SERIES_ITEMS_MAX:,} values, all rows of a batch together."
-        )
-        hint = "A series in FROM whose bounds are constants has no such limit."
-        raise ValueError(marked(SqlError("53200", "out of memory", detail=detail, hint=hint)))
-    return one_array(start)

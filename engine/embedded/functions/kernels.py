@@ -27,9 +27,6 @@ from sql.values.special_numbers import no_room
 _TEXT, _NUMERIC = ("VARCHAR",), (VARIABLE_TYPE,)
 # Where a kernel takes a number that a function has.
 _NUMBER = ("number",)
-# Sums of the parts of intervals.
-_SUMS = ("BIGINT", "BIGINT", "DECIMAL(38,0)")
-INTERVAL_TYPE = physical("interval")
 
 
 def reading(kind: SqlType) -> Callable[..., Any]:
@@ -150,7 +147,6 @@ def _of_floats() -> list[KernelFunction]:
         found.append(KernelFunction(f"{family}_text", f"texts.text_output.float{bits}_to_text", (kind,), "VARCHAR"))
     return [
         *found,
-        KernelFunction("float8_total", "numbers.floats.total", ("DOUBLE", "DOUBLE", "BOOLEAN"), "DOUBLE"),
         KernelFunction("float4_from_float8", "numbers.casts.float64_to_float32", ("DOUBLE",), "FLOAT"),
     ]
 
@@ -203,8 +199,6 @@ def _of_times() -> list[KernelFunction]:
         KernelFunction("time_of_day", made + "time_of_day", ("TIMESTAMP",), "BIGINT"),
         KernelFunction("micros_round", made + "rounded_moment", ("BIGINT", "BIGINT", "INTEGER"), "BIGINT"),
         KernelFunction("time_part", at + "fields.seconds_part", (FIELD, "BIGINT"), "DOUBLE"),
-        KernelFunction("interval_total", at + "spans.interval_total", _SUMS, INTERVAL_TYPE),
-        KernelFunction("interval_average", at + "spans.interval_average", (*_SUMS, "BIGINT"), INTERVAL_TYPE),
     ]
 
 

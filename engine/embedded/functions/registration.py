@@ -29,12 +29,13 @@ from engine.embedded.arrow_numerics import (
 from engine.embedded.c_interface import opened_database
 from engine.embedded.error_mark import marked
 from engine.embedded.functions import special_numerics
-from engine.embedded.functions.float_aggregates import FLOAT_AGGREGATES
-from engine.embedded.functions.growing import Limited, limited, series_start, texts_fit, texts_joined, texts_separated
+from engine.embedded.functions.growing import Limited, limited, texts_fit, texts_joined, texts_separated
 from engine.embedded.functions.kernels import KERNELS
 from engine.embedded.functions.math import NULL_MATH_SPECIFICATIONS
-from engine.embedded.functions.routines import VARIABLE, registered
-from engine.embedded.functions.special_numerics import SPECIAL_FUNCTIONS, SPECIAL_MARKS, total_of
+from engine.embedded.functions.routines import KEY, VARIABLE, registered
+from engine.embedded.functions.series import SERIES_FUNCTIONS
+from engine.embedded.functions.special_numerics import SPECIAL_FUNCTIONS
+from engine.embedded.functions.sums import FLOAT_AGGREGATES
 from engine.embedded.functions.type import (
     COLUMN_SPECIFICATIONS,
     INTERVAL_TYPE,
@@ -52,8 +53,6 @@ from engine.scheduler.collecting import collecting_later
 from sql.errors import SqlError
 from sql.functions.texts import JOINED_MAX
 
-KEY = "STRUCT(whole DECIMAL(38,0), high DECIMAL(19,0), low DECIMAL(19,0))"
-WIDE = "DECIMAL(38,0)"
 KEY_FIELDS = [
     pa.field("whole", pa.decimal128(38, 0)),
     pa.field("high", pa.decimal128(19, 0)),
@@ -103,10 +102,9 @@ def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = V
     for name, width_max, refusal in (("texts", bytes_max, too_long), ("rows", ROWS_SHARE * bytes_max, rows_too_wide)):
         _register(connection, f"wide_{name}_fit", ["BIGINT"], "BOOLEAN", texts_fit(width_max, refusal), volatile=True)
     _register(connection, "texts_separated", [_TEXT, "VARCHAR[]"], _TEXT, texts_separated(bytes_max))
-    _register(connection, "series_start", ["BIGINT", "BIGINT", "BIGINT"], "BIGINT", series_start)
     for name, arguments, result, function in TYPE_SPECIFICATIONS:
         _register(connection, name, arguments, result, row_by_row(function, arguments, result))
-    for name, arguments, result, columns_function in (*COLUMN_SPECIFICATIONS, *FLOAT_AGGREGATES):
+    for name, arguments, result, columns_function in (*COLUMN_SPECIFICATIONS, *FLOAT_AGGREGATES, *SERIES_FUNCTIONS):
         _register(connection, name, arguments, result, columns_function)
     for name, keep_larger in (("numeric_greatest", True), ("numeric_least", False)):
         _register(connection, name, [VARIABLE] * 2, VARIABLE, numeric_extreme(keep_larger))
@@ -298,32 +296,9 @@ def numeric_extreme(keep_larger: bool) -> ArrowFunction:
     return run
 
 
-def _total(whole: int, high: int, low: int, marks: int) -> decimals.Numeric:
-    if marks >= SPECIAL_MARKS[-1]:
-        return total_of(marks)
-    return decimals.total(whole, high, low, marks.bit_length() - 1)
-
-
-def _variable_average(upper: int, lower: int, high: int, low: int, marks: int, count: int) -> decimals.Numeric:
-    """Return an average of values whose keys were summed, the whole parts in 10^19 and the rest."""
-    if marks >= SPECIAL_MARKS[-1]:
-        return total_of(marks)
-    scale = marks.bit_length() - 1
-    step = 10**decimals.KEY_PART_DIGITS
-    unscaled = ((upper * step + lower) * step + high) * step + low
-    return decimals.divide((unscaled * 10**scale // decimals.UNSCALED_LIMIT, scale), (count, 0))
-
-
 _TEXT = "VARCHAR"
 SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
-    ("numeric_key", [VARIABLE], KEY, decimals.key),
-    ("numeric_part", [VARIABLE], KEY, decimals.key),
-    ("numeric_marks", [VARIABLE], "BIGINT", lambda value: 1 << value[1]),
     ("numeric_scale", [VARIABLE], "SMALLINT", lambda value: value[1]),
-    ("numeric_total", [WIDE, WIDE, WIDE, "BIGINT"], VARIABLE, _total),
-    ("numeric_average", [WIDE, WIDE, VARIABLE, "BIGINT"], VARIABLE, decimals.average),
-    ("numeric_variable_average", [WIDE, WIDE, WIDE, WIDE, "BIGINT", "BIGINT"], VARIABLE, _variable_average),
     ("numeric_finite", [VARIABLE, _TEXT], VARIABLE, lambda value, type_name: value),
-    ("numeric_quotient", [VARIABLE, "BIGINT"], VARIABLE, lambda value, count: decimals.divide(value, (count, 0))),
     ("numeric_limited_from_text", [_TEXT, "INTEGER", "INTEGER"], VARIABLE, decimals.limited_from_text),
 ]

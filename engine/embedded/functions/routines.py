@@ -23,6 +23,7 @@ from engine.embedded.functions import (
     regular_expressions,
     series,
     special_numerics,
+    sums,
     text,
     time,
     time_reading,
@@ -35,6 +36,10 @@ from sql.functions.table import ROUTINES
 from sql.types.datatypes import FAMILIES
 
 VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
+# Types that no client names: an integer of 38 digits, and the key of a numeric.
+WIDE = "DECIMAL(38,0)"
+KEY = "STRUCT(whole DECIMAL(38,0), high DECIMAL(19,0), low DECIMAL(19,0))"
+OWN_TYPES = {"zone": ZONE, "wide": WIDE, "key": KEY, "numeric": VARIABLE}
 # Where the names of implementations begin.
 MODULES: Mapping[str, ModuleType] = {
     module.__name__.rpartition(".")[2]: module
@@ -49,6 +54,7 @@ MODULES: Mapping[str, ModuleType] = {
         number_reading,
         regular_expressions,
         series,
+        sums,
         text,
         time,
         time_reading,
@@ -101,11 +107,9 @@ def special_of(routine: Routine) -> Callable[..., Any] | None:
 
 def physical(family: str) -> str:
     """Return DuckDB's type for the values of a family in functions of ours."""
-    if family == "zone":
-        return ZONE
     if family.endswith("[]"):
         return f"{physical(family[:-2])}[]"
-    return VARIABLE if family == "numeric" else FAMILIES[family].duckdb
+    return OWN_TYPES.get(family) or FAMILIES[family].duckdb
 
 
 def implementation(routine: Routine) -> Callable[..., Any]:

@@ -1,13 +1,21 @@
-"""generate_series of numerics and of times, as lists: inclusive, up or down, each value the one
-before plus the step.
+"""Series of numerics and of times, as lists: inclusive, up or down, each value the one before plus
+the step; and the limit of those of integers.
 
 Strict: callers handle NULL. A step of zero is 22023, a list that memory can't hold 53200.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+
 from engine.embedded import decimals
+from engine.embedded.arrow_numerics import one_array
 from engine.embedded.decimals import Numeric
+from engine.embedded.error_mark import marked
+from engine.embedded.value_limits import SERIES_ITEMS_MAX
 from sql.errors import SqlError
 from sql.times.interval_shift import shifted_us
 from sql.times.interval_values import Interval, span_us
@@ -64,3 +72,27 @@ def time_series(start: int, stop: int, step: Interval, zone: str) -> list[int]:
             raise too_long()
         current = shifted_us(current, step, zone)
     return out
+
+
+def series_start(start: pa.ChunkedArray, stop: pa.ChunkedArray, step: pa.ChunkedArray) -> pa.Array:
+    """Return the starts of series, if all series together are short enough to be lists.
+
+    Raises 53200.
+    """
+    first, last, width = (
+        one_array(column).cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy() for column in (start, stop, step)
+    )
+    with np.errstate(all="ignore"):
+        counts = np.floor((last - first) / width) + 1
+    if float(np.nansum(np.where(counts > 0, counts, 0))) > SERIES_ITEMS_MAX:
+        detail = (
+            f"A series that is made for each row may have {SERIES_ITEMS_MAX:,} values, all rows of a batch together."
+        )
+        hint = "A series in FROM whose bounds are constants has no such limit."
+        raise ValueError(marked(SqlError("53200", "out of memory", detail=detail, hint=hint)))
+    return one_array(start)
+
+
+SERIES_FUNCTIONS: list[tuple[str, list[str], str, Callable[..., pa.Array]]] = [
+    ("series_start", ["BIGINT"] * 3, "BIGINT", series_start)
+]

@@ -69,6 +69,26 @@ def key(value: Numeric) -> tuple[int, int, int]:
     return KEY_MAX, value[0], 0
 
 
+def no_key(value: Numeric) -> tuple[int, int, int]:
+    """Return what adds nothing to the sums of keys."""
+    return 0, 0, 0
+
+
+def mark(value: Numeric) -> int:
+    """Return the bit of a special value."""
+    return SPECIAL_MARKS[value[0]]
+
+
+def quotient(total: Numeric, count: int) -> Numeric:
+    """Return total / count."""
+    return divide(total, (count, 0))
+
+
+def third(upper: int, lower: int, fraction: Numeric, count: int) -> Numeric:
+    """Return the average of values among which is a special one, their sum."""
+    return fraction
+
+
 def total_of(marks: int) -> Numeric:
     """Return the sum of summands with such marks, some of them special."""
     has_minus, has_plus, has_nan = (bool(marks & mark) for mark in SPECIAL_MARKS.values())
@@ -210,11 +230,6 @@ def nothing(*operands: Numeric) -> None:
 
 
 SPECIAL_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "numeric_quotient": lambda total, count: divide(total, (count, 0)),
-    "numeric_average": lambda upper, lower, fraction, count: fraction,
-    "numeric_key": key,
-    "numeric_part": lambda value: (0, 0, 0),
-    "numeric_marks": lambda value: SPECIAL_MARKS[value[0]],
     "numeric_scale": nothing,
     "numeric_variance": variance,
     "numeric_finite": finite,

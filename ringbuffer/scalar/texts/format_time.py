@@ -16,7 +16,7 @@ from ringbuffer.compile.jit import kernel
 from ringbuffer.memory.addresses import load_byte, store_byte
 from ringbuffer.memory.columns import LENGTH_MASK
 from ringbuffer.memory.error_codes import SCRATCH_FULL
-from ringbuffer.scalar.calendars.calendar import DAY_US, HOUR_US, JULIAN_EPOCH_DAYS, SECOND_US
+from ringbuffer.scalar.calendars.calendar import DAY_US, HOUR_US, JULIAN_EPOCH_DAYS, SECOND_US, is_infinite_timestamp
 from ringbuffer.scalar.calendars.fields import DAY, DOW, DOY, ISODOW, MONTH, WEEK, YEAR, date_field
 from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions, zone_offset_us
 from ringbuffer.scalar.texts.text_functions import Scratch, keep, move_bytes, reserve
@@ -102,6 +102,20 @@ def format_timestamptz(
     """
     offset = zone_offset_us(us, transitions, offsets)
     return format_local(us + offset, offset // SECOND_US, program, name_w0, name_w1, name_heap, scratch)
+
+
+@kernel
+def format_zoned(
+    us: int, program: Program, scratch: Scratch, transitions: Transitions, offsets: Offsets
+) -> tuple[int, int, int, int]:
+    """Return (w0, w1, heap, error) as `format_timestamptz`, by a program without a zone's name."""
+    return format_timestamptz(us, program, 0, 0, 0, scratch, transitions, offsets)
+
+
+@kernel
+def shows_nothing(us: int, program: Program) -> bool:
+    """Return whether to_char is NULL: of an infinite time, or by an empty program."""
+    return len(program) == 0 or is_infinite_timestamp(us)
 
 
 @kernel

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sql.bind.expressions.operators import binary
 from sql.errors import SqlError, not_supported
 from sql.functions.signatures import Signature
+from sql.functions.table import ROWS
 from sql.functions.volatility import NOW_FUNCTIONS
 from sql.parse.syntax import FunctionCall
 from sql.times.zone_names import zone_meant
@@ -171,7 +172,7 @@ def require_known(value: Expression, node: FunctionCall, what: str) -> None:
 
 
 # The calls that must be settled once their parameters are known.
-SETTLED = frozenset({"date_trunc", "date_part", "to_zone", "from_zone"})
+SETTLED = frozenset(name for name, row in ROWS.items() if row.bound in ("field", "zone"))
 
 
 def settled(call: Call, has_zone: bool = False) -> Expression:
@@ -189,7 +190,7 @@ def settled(call: Call, has_zone: bool = False) -> Expression:
             return Literal(None, call.type, call.position)
     if not isinstance(named, Literal):
         return call
-    if call.function in ("to_zone", "from_zone"):
+    if ROWS[call.function].bound == "zone":
         return at_zone(source, zone_meant(str(named.value), call.position), call)
     field = checked_field(call, str(named.value), source.type)
     arguments: tuple[Expression, ...] = (Literal(field, TEXT, named.position), source)
@@ -246,7 +247,7 @@ def null_type(signature: Signature) -> SqlType:
 
 def truncates(function: str) -> bool:
     """Tell whether the value of a function of a field is a time, and not a number."""
-    return function == "date_trunc"
+    return ROWS[function].overloads[0].result == "timestamp"
 
 
 def field_type(call: Call, field: str, source: SqlType) -> SqlType:

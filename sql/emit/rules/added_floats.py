@@ -13,7 +13,7 @@ def added_name(call: AggregateCall | WindowCall) -> str:
     """Return the name under which `float8_aggregate` and `float8_window` know an aggregate that
     adds floats.
     """
-    return "real_sum" if call.function == "sum" and call.type.family == "float4" else call.function
+    return f"real_{call.function}" if call.type.family == "float4" else call.function
 
 
 def duckdb_added_text(aggregate: AggregateText) -> str:

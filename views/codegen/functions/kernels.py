@@ -13,6 +13,7 @@ from sql.functions.table import ROWS, kernel_of
 from sql.tree.expressions import Call, Case, Cast
 from views.codegen.expressions import ExpressionWriter, FunctionWriter, literal_argument
 from views.codegen.functions.narrow_decimals import narrow_arithmetic
+from views.codegen.functions.templates import program_constant
 from views.codegen.functions.times import zone_arrays
 from views.codegen.values import ALWAYS, Value, has_known_scale
 from views.codegen.writer import KernelWriter
@@ -23,6 +24,7 @@ ZONE = "zone"
 READERS: Mapping[str, Callable[[KernelWriter, Call, int], str]] = {
     "field": lambda writer, node, place: str(FIELD_CODES[str(literal_argument(node, place))]),
     ZONE: lambda writer, node, place: zone_arrays(writer, str(literal_argument(node, place))),
+    "template": program_constant,
     "width": lambda writer, node, place: str(literal_bin_us(node.arguments[place])),
 }
 
@@ -66,7 +68,8 @@ def all_known(node: Call, values: tuple[Value, ...]) -> bool:
 def written_call(writer: ExpressionWriter, node: Call, kernel: Kernel, values: tuple[Value, ...]) -> Value:
     """Write the call of a kernel."""
     out = writer.writer
-    words = [word for value in values for word in value.words]
+    zones = [place for place, what in kernel.reads.items() if what == ZONE and place < len(values)]
+    words = [word for place, value in enumerate(values) if place not in zones for word in value.words]
     if len(values) < max((len(overload.arguments) for overload in ROWS[node.function].overloads), default=0):
         words += kernel.left_out
     if kernel.null_where:
@@ -74,6 +77,7 @@ def written_call(writer: ExpressionWriter, node: Call, kernel: Kernel, values: t
         values = (*values, null_value(writer, kernel, words[:2], values))
     if kernel.scratch:
         words.append(out.scratch())
+    words += [word for place in zones for word in values[place].words]
     module, _, function = kernel.name.rpartition(".")
     call = f"{use_kernel(out, kernel.name)}({', '.join([*words, *kernel.constants])})"
     # The variable of a number must not have the name of a kernel, or of a function of Python's.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from views.codegen.expressions import FunctionWriter
-from views.codegen.functions import casts, comparisons, kernels, lists, logic, templates, times
+from views.codegen.functions import casts, comparisons, kernels, lists, logic, times
 
 FUNCTIONS: dict[str, FunctionWriter] = {
     **casts.FUNCTIONS,
@@ -11,6 +11,5 @@ FUNCTIONS: dict[str, FunctionWriter] = {
     **comparisons.FUNCTIONS,
     **lists.FUNCTIONS,
     **logic.FUNCTIONS,
-    **templates.FUNCTIONS,
     **times.FUNCTIONS,
 }

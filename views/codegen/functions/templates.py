@@ -1,4 +1,4 @@
-"""to_char of timestamps: the patterns of a template become the program that
+"""Templates of times: their patterns become the program that
 `ringbuffer.scalar.texts.format_time` runs, in kernels of streams and in the embedded engine.
 """
 
@@ -31,10 +31,9 @@ from ringbuffer.scalar.texts.format_time import (
     ZONE_NAME,
 )
 from sql.times.templates import Item, items_of
-from sql.tree.expressions import Call, Case, Cast
-from views.codegen.expressions import ExpressionWriter, FunctionWriter, literal_argument
-from views.codegen.functions.times import null_if_infinite, zone_arrays
-from views.codegen.values import Value
+from sql.tree.expressions import Call
+from views.codegen.expressions import literal_argument
+from views.codegen.writer import KernelWriter
 from views.model.refusals import not_in_kernels
 
 Row = tuple[int, int, int, int]
@@ -76,24 +75,14 @@ PAIRS = {
 ROMAN_WIDTH = 4
 
 
-def write_format_time(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
-    """to_char(timestamp, constant template)."""
-    assert isinstance(node, Call)
-    template, family = str(literal_argument(node, 1)), node.arguments[0].type.family
+def program_constant(writer: KernelWriter, node: Call, place: int) -> str:
+    """Return source text of the program of a constant template."""
+    template = str(literal_argument(node, place))
     parts = program_of(template)
-    is_zoned = family == "timestamptz"
-    if not parts or (is_zoned and any(part[0] == ZONE_NAME for part in parts)):
+    if node.arguments[0].type.family == "timestamptz" and any(part[0] == ZONE_NAME for part in parts):
         raise not_in_kernels(f"the time format '{template}'", node.position)
-    value = null_if_infinite(writer, writer.evaluate(node.arguments[0]), family)
-    out = writer.writer
-    out.use("scalar.texts.format_time", "template_program")
-    program = out.constant("template", f"template_program({', '.join(map(repr, parts))})")
-    words = f"{value.word}, {program}, {out.scratch()}"
-    if is_zoned:
-        arrays = zone_arrays(out, str(literal_argument(node, 2)))
-        words = f"{value.word}, {program}, 0, 0, 0, {out.scratch()}, {arrays}"
-    call = f"{out.use('scalar.texts.format_time', f'format_{family}')}({words})"
-    return writer.strict(node, call, (value,), "formatted", fallible=True)
+    made = writer.use("scalar.texts.format_time", "template_program")
+    return writer.constant("template", f"{made}({', '.join(map(repr, parts))})")
 
 
 def program_of(template: str) -> tuple[Part, ...]:
@@ -140,6 +129,3 @@ def row_of(item: Item) -> Row:
         return FRACTIONS[upper]
     kind, first, second, width = NUMBERS[upper]
     return kind, first, second, width if item.fill else 0
-
-
-FUNCTIONS: dict[str, FunctionWriter] = {"format_time": write_format_time}

@@ -1,10 +1,11 @@
-"""Sums, averages, deviations and regressions of floats with PostgreSQL's digits: its own steps, in
-the order of the rows.
+"""Parts of the sums and averages of numerics, on Python's values; and sums, averages, deviations
+and regressions of floats with PostgreSQL's digits: its own steps, in the order of the rows.
 
-Enters: Arrow list columns with the values of y and of x, one list per group, or of rows with their
-frames, one list per partition. Leaves: one float per group, or one list of floats per partition.
-Raises a ValueError with the mark of 22003 for sums that overflow, of 57014 for a statement that is
-to end. `ringbuffer.groups.float_frames` adds, and float_results.py divides.
+What follows from a NaN or an infinity among numerics is `special_numerics`'. Of floats enter Arrow
+list columns with the values of y and of x, one list per group, or of rows with their frames, one
+list per partition, and leave one float per group, or one list of floats per partition; a ValueError
+has the mark of 22003 for sums that overflow, of 57014 for a statement that is to end.
+`ringbuffer.groups.float_frames` adds, and float_results.py divides.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from engine.embedded import decimals
 from engine.embedded.arrow_numerics import one_array
+from engine.embedded.decimals import Numeric
 from engine.embedded.error_mark import marked
+from engine.embedded.functions.special_numerics import SPECIAL_MARKS, total_of
 from engine.embedded.stopping import go_on, in_run
-from ringbuffer.groups.float_frames import PAIRS, PLAIN, REAL, SQUARES, Frames, float_frames
-from ringbuffer.groups.float_results import RESULTS
+from ringbuffer.groups.float_frames import PAIRS, Frames, float_frames
+from ringbuffer.groups.float_results import KINDS, RESULTS
 from ringbuffer.memory.error_codes import OK
 from sql.errors import SqlError
 
@@ -110,18 +114,41 @@ class _Values:
         return sums
 
 
-KINDS = {
-    "sum": PLAIN,
-    "real_sum": REAL,
-    **dict.fromkeys(("avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp"), SQUARES),
-}
-
-
 def _results(name: str, sums: Floats) -> pa.Array:
     """Return the values of an aggregate, NULL where it has no value."""
     with np.errstate(all="ignore"):
         values, missing = RESULTS[name](sums)
     return pa.array(values, pa.float64(), mask=missing)
+
+
+key, average = decimals.key, decimals.average
+
+
+def mark(value: Numeric) -> int:
+    """Return the bit of a value's scale."""
+    return 1 << value[1]
+
+
+def quotient(total: Numeric, count: int) -> Numeric:
+    """Return total / count, with PostgreSQL's scale of a quotient."""
+    return decimals.divide(total, (count, 0))
+
+
+def total(whole: int, high: int, low: int, marks: int) -> Numeric:
+    """Return the sum of values of which the parts of the keys were summed, and the marks united."""
+    if marks >= SPECIAL_MARKS[-1]:
+        return total_of(marks)
+    return decimals.total(whole, high, low, marks.bit_length() - 1)
+
+
+def variable_average(upper: int, lower: int, high: int, low: int, marks: int, count: int) -> Numeric:
+    """Return an average of values whose keys were summed, the whole parts in 10^19 and the rest."""
+    if marks >= SPECIAL_MARKS[-1]:
+        return total_of(marks)
+    scale = marks.bit_length() - 1
+    step = 10**decimals.KEY_PART_DIGITS
+    unscaled = ((upper * step + lower) * step + high) * step + low
+    return decimals.divide((unscaled * 10**scale // decimals.UNSCALED_LIMIT, scale), (count, 0))
 
 
 _ROWS = "STRUCT(id BIGINT, y DOUBLE, x DOUBLE, low BIGINT, high BIGINT, out_low BIGINT, out_high BIGINT)[]"
