@@ -99,7 +99,7 @@ def one_row(function: KernelFunction, code: int) -> Callable[..., Any]:
     kinds, result = [kind_of(name) for name in function.arguments], kind_of(function.result)
     loop, block_bytes = LOOP(code), driver.ARGUMENTS + driver.ARGUMENT_BYTES * len(kinds)
     head = struct.Struct(f"{block_bytes // driver.W}q")
-    # The values lie behind the block, three words for each: a part in each, or 16 bytes and a scale.
+    # The values lie after the block, three words for each: a part a word, or 16 bytes and a scale.
     size = block_bytes + VALUE_BYTES * (len(kinds) + 1)
     words = [0] * (block_bytes // driver.W)
 
@@ -135,7 +135,7 @@ def one_row(function: KernelFunction, code: int) -> Callable[..., Any]:
 
 
 def part_offset(kind: str, part: int) -> int:
-    """Return where a part of a value lies behind its beginning: parts have a word each, a scale
+    """Return where a part of a value lies after its beginning: parts have a word each, a scale
     follows 16 bytes.
     """
     return driver.W * part if " " in kind else driver.TEXT_BYTES * min(part, 1)

@@ -4,7 +4,8 @@ as long as the computation.
 Enters: an expression. Leaves: a function that is made of the very functions which DuckDB calls for
 the same expression, and of those that the rows of the table give for Python's values (`plain`);
 None where DuckDB has something else of its own. Between functions, values are what functions of
-ours take and return: numerics are (unscaled, scale). Must not compute anything else than these functions do.
+ours take and return: numerics are (unscaled, scale). Must not compute anything else than these
+functions do.
 """
 
 from __future__ import annotations

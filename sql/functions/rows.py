@@ -168,8 +168,8 @@ class Function(Row):
         python: the implementation on Python's values where there is no kernel, by the family of the
             first operand where there are several. DuckDB calls the implementation.
         plain: the function of Python's values that computes what DuckDB's rule does, in a
-            microsecond, by the forms of the first operand: for a row of an INSERT on the event loop,
-            and for few rows.
+            microsecond, by the forms of the first operand: for a row of an INSERT on the event
+            loop, and for few rows.
         special: what computes the value where a numeric is NaN or an infinity, in place of the
             implementation on Python's values: a function of `special_numerics`.
         called: the name in the engines, without the family of the first operand, where it is not
