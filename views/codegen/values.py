@@ -175,16 +175,19 @@ def zero_words(kind: SqlType) -> tuple[str, ...]:
     return ("0", "0", "0") if is_string(kind) else ("0",)
 
 
+NUMERIC_SUFFIXES = ("_lo", "_hi", "_scale")
+
+
 def word_suffixes(kind: SqlType) -> tuple[str, ...]:
     """Return the suffixes of the names of the variables of one value."""
     if kind.family == "numeric":
-        return ("_lo", "_hi", "_scale")
+        return NUMERIC_SUFFIXES
     return ("_w0", "_w1", "_heap") if is_string(kind) else ("",)
 
 
 def has_known_scale(value: Value) -> bool:
-    """Tell whether a numeric's scale is a constant of the code; then it is finite."""
-    return value.words[2].isdigit()
+    """Tell whether a value is a numeric whose scale is a constant of the code; then it is finite."""
+    return len(value.words) == len(NUMERIC_SUFFIXES) and value.words[2].isdigit()
 
 
 def numeric_function(name: str, *operands: Value, module: str = "scalar.numbers.numeric") -> tuple[str, str]:

@@ -19,12 +19,12 @@ def narrow_arithmetic(
     writer: KernelWriter, function: str, scale: int | None, values: tuple[Value, ...]
 ) -> Value | None:
     """Write a sum, a difference or a product at a scale, None where one may be too large."""
-    if len(values) != 2 or scale is None or not all(map(has_known_scale, values)):
+    if function not in ("multiply", *OPERATORS) or scale is None or not all(map(has_known_scale, values)):
         return None
     if function == "multiply":
         return _product(writer, scale, *values)
     words = aligned(*values)
-    if words is None or function not in OPERATORS or scale != max(int(value.words[2]) for value in values):
+    if words is None or scale != max(int(value.words[2]) for value in values):
         return None
     (left, left_most), (right, right_most) = words
     if left_most + right_most > WORD_MAX:
