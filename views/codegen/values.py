@@ -186,7 +186,7 @@ def word_suffixes(kind: SqlType) -> tuple[str, ...]:
 
 
 def has_known_scale(value: Value) -> bool:
-    """Tell whether a value is a numeric whose scale is a constant of the code; then it is finite."""
+    """Tell whether a value is a numeric whose scale is a constant; then it is finite."""
     return len(value.words) == len(NUMERIC_SUFFIXES) and value.words[2].isdigit()
 
 
