@@ -15,7 +15,7 @@ from zlib import crc32
 import pytest
 
 DAY_S = 86_400
-# Files of one kind that stand for each other: those on the left run on even days, those on the
+# Files about neighbouring things that take turns: those on the left run on even days, those on the
 # right on odd ones. A test that is marked has its own turns.
 PAIRS = """
 ringbuffer/compile/test_compile_process | ringbuffer/compile/test_loader ringbuffer/compile/test_code_cache
