@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import py4j.java_gateway
+import py4j.protocol
 import pyspark
 import pytest
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
@@ -27,12 +29,17 @@ pytestmark = pytest.mark.skipif(not JAR.exists(), reason="libpostgresql-jdbc-jav
 
 @pytest.fixture(scope="module")
 def jvm() -> Iterator[Any]:
+    """A JVM that has the driver alone. Spark, once used by the process, explains the errors of any
+    JVM by classes of its own, which this one lacks.
+    """
     port = launch_gateway(
         jarpath=str(BRIDGE), classpath=str(JAR), die_on_exit=True, java_path=str(find_java() / "bin" / "java")
     )
     gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port))
-    yield gateway.jvm
-    gateway.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(py4j.java_gateway, "get_return_value", py4j.protocol.get_return_value)
+        yield gateway.jvm
+        gateway.shutdown()
 
 
 @pytest.fixture
