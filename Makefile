@@ -13,7 +13,7 @@ SHARED := -n 3 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder -o 
 
 help:
 	@echo "make demo       set up .venv, start a server and stream a year of flights through three views"
-	@echo "make test       set up .venv and run the tests, but for those marked long and those whose turn is another day"
+	@echo "make test       set up .venv and run the tests, but for those marked long and those whose turn is another one"
 	@echo "make setup      set up .venv alone"
 	@echo "make check      format, lint, types, import contracts, house rules, fast tests"
 	@echo "make golden     write what is made today into the tests' data files: trees, printed text, rights, catalog rows, plans"

@@ -1,12 +1,12 @@
 """Tests of which `make test` takes a share; `make test-long` takes the others.
 
-A share stays the same, or it takes turns: of the cases of a test that is marked `turns(n)`, a run
-of the whole suite takes every n-th, other ones the next day. A run of single files takes them all.
+Of the cases of a test that is marked `turns(n)`, a run of the whole suite takes every n-th: those
+of turn 0, or of `--turn N`. The same commit runs the same tests every day. A run of single files
+takes them all.
 """
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -14,9 +14,8 @@ from zlib import crc32
 
 import pytest
 
-DAY_S = 86_400
-# Files about neighbouring things that take turns: those on the left run on even days, those on the
-# right on odd ones. A test that is marked has its own turns.
+# Files about neighbouring things that take turns: those on the left run in turn 0, those on the
+# right in turn 1. A test that is marked has its own turns.
 PAIRS = """
 ringbuffer/compile/test_compile_process | ringbuffer/compile/test_loader ringbuffer/compile/test_code_cache
 ringbuffer/patterns/test_regular_machines | engine/embedded/test_regular_expressions end_to_end/test_regular_expressions
@@ -50,11 +49,6 @@ PLACES = {
     for place, side in enumerate(line.split("|"))
     for name in side.split()
 }
-
-
-def today() -> int:
-    """Return the number of this day, by which shares take turns."""
-    return int(time.time()) // DAY_S
 
 
 def is_whole(config: pytest.Config) -> bool:
