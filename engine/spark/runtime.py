@@ -302,23 +302,28 @@ class SparkRuntime:
         self._ready.clear()
 
     def _start(self) -> None:
+        # Whatever ends the start, a bug, too, whose trace goes to the log of the server.
+        self._failure = "Spark has not started, because of a bug that the log of the server shows."
         try:
             self._session = self._started_session()
             self._pipelines = SparkPipelines(self._session, self._folder / EXCHANGE_NAME, self.threads_count)
             self._pipelines.run("first", {}, lambda names: "SELECT count(*) FROM range(10) GROUP BY id % 2")
-            self._failures_count = 0
+            self._failures_count, self._failure = 0, None
         except (RuntimeError, OSError, ValueError, Py4JError, PySparkException) as error:
-            self._next_start_s = time.monotonic() + min(PAUSE_S * 2**self._failures_count, PAUSE_S_MAX)
-            # The JVM tells the text of its error, and is ended then: it would live on, and no other
-            # one be started.
             self._failure = str(error) or type(error).__name__
-            # Who makes room on a full disk need not wait.
-            self._failures_count += disk_full_reason(self._failure) is None
-            if self._gateway is not None:
-                self._gateway.proc.kill()
-                self._gateway.proc.wait()
         finally:
+            if self._failure is not None:
+                self._end_failed_start(self._failure)
             self._ready.set()
+
+    def _end_failed_start(self, failure: str) -> None:
+        """End the JVM, which would live on, and no other one be started; begin a pause."""
+        self._next_start_s = time.monotonic() + min(PAUSE_S * 2**self._failures_count, PAUSE_S_MAX)
+        # Who makes room on a full disk need not wait.
+        self._failures_count += disk_full_reason(failure) is None
+        if self._gateway is not None:
+            self._gateway.proc.kill()
+            self._gateway.proc.wait()
 
     def _started_session(self) -> Any:
         """Start the JVM, compile our functions in it, and open the session."""

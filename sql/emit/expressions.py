@@ -99,8 +99,8 @@ class ExpressionPrinter(Printer):
         return can_fail(node)
 
     def is_constant(self, node: Expression) -> bool:
-        """Tell whether an expression has one value in every query."""
-        return is_constant(node)
+        """Tell whether an expression has one value in this query."""
+        return is_constant(node, True)
 
     def over(self, columns: Sequence[str]) -> Printer:
         """Return a printer of the same engine over other columns."""

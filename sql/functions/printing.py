@@ -65,7 +65,7 @@ class Printer(Protocol):
 
     @abstractmethod
     def is_constant(self, node: Expression) -> bool:
-        """Tell whether an expression has one value in every query."""
+        """Tell whether an expression has one value in this query."""
 
     @abstractmethod
     def comparable(self, node: Expression) -> str:

@@ -11,11 +11,18 @@ from sql.functions.table import volatility
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
 from sql.tree.relations import Relation
 from sql.tree.walks import all_relations, children, subqueries_of, walk
+from sql.types.casts import needs_zone
+from sql.types.datatypes import OIDS_OF_NAMES, SqlType
 
 # The value at the start of the transaction, under its names.
 NOW_FUNCTIONS = frozenset({"now", "transaction_timestamp", "statement_timestamp"})
 TEXTS = frozenset({"text", "varchar", "bpchar"})
 TIMES = frozenset({"date", "timestamp", "timestamptz", "time", "timetz", "interval"})
+# Of these families the text forms are immutable in PostgreSQL (pg_proc.provolatile), though they
+# cannot be read without the clock.
+SHOWN_FOREVER = frozenset({"time", "timetz"})
+# They call the function that prints whatever value they are given.
+PRINTERS = frozenset({"concat", "concat_ws", "format", "array_to_string"})
 
 
 def is_constant(node: Expression, and_stable: bool = False) -> bool:
@@ -27,10 +34,12 @@ def is_constant(node: Expression, and_stable: bool = False) -> bool:
     match node:
         case Literal():
             return True
+        case Call() | Cast() if not (is_fixed(node, and_stable) and (and_stable or not _is_printed_late(node))):
+            return False
         case Call():
-            return is_fixed(node, and_stable) and all(is_constant(argument, and_stable) for argument in node.arguments)
+            return all(is_constant(argument, and_stable) for argument in node.arguments)
         case Cast():
-            return is_fixed(node, and_stable) and is_constant(node.operand, and_stable)
+            return is_constant(node.operand, and_stable)
         case Case():
             parts = (*(part for branch in node.branches for part in branch), node.default)
             return all(is_constant(part, and_stable) for part in parts)
@@ -52,6 +61,25 @@ def is_fixed(node: Expression, and_stable: bool) -> bool:
         case Cast():
             return and_stable or not (node.operand.type.family in TEXTS and node.type.family in TIMES)
     return True
+
+
+def _is_printed_late(node: Call | Cast) -> bool:
+    """Tell whether PostgreSQL takes a call or a cast for stable, although it has one value here
+    whatever the settings.
+    """
+    if isinstance(node, Call):
+        return node.function in PRINTERS
+    source, target = node.operand.type, node.type
+    if needs_zone(source.family, target.family):
+        return source.family != target.family
+    if target.family in TEXTS:
+        return _is_stable_text(source) and source.family not in SHOWN_FOREVER
+    return source.family in TEXTS and _is_stable_text(target)
+
+
+def _is_stable_text(kind: SqlType) -> bool:
+    """Tell whether a setting or the catalog has a part in the text form of a type."""
+    return kind.family in TIMES or kind.is_array or kind.is_record or kind.is_enum or kind.family in OIDS_OF_NAMES
 
 
 def is_volatile(expression: Expression) -> bool:

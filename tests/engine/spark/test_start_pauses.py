@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 
@@ -63,5 +64,28 @@ def test_who_needs_a_jvm_is_told_why_there_is_none(
         with pytest.raises(SqlError, match="58000"):
             spark.session()
         assert len(starts) <= tried + 1
+    finally:
+        spark.stop()
+
+
+@pytest.mark.parametrize("bug", [TypeError("'JavaPackage' object is not callable"), AttributeError("jvm")])
+def test_a_bug_in_the_start_keeps_nobody_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bug: Exception
+) -> None:
+    """A class of ours that the JVM does not find is a TypeError of its gateway."""
+    traced: list[object] = []
+
+    def launch(*_: object) -> None:
+        raise bug
+
+    monkeypatch.setattr(runtime_module, "launch_java", launch)
+    monkeypatch.setattr(runtime_module, "PAUSE_WAIT_S_MAX", 0.15)
+    monkeypatch.setattr(threading, "excepthook", lambda told: traced.append(told.exc_value))
+    spark = SparkRuntime(runtime_module.HEAP_MB_MIN, 1, tmp_path / "spark", wait_s_max=SECONDS)
+    try:
+        with pytest.raises(SqlError, match="58000: Spark is not running"):
+            spark.pipelines()
+        assert not spark.is_ready
+        assert traced and set(traced) == {bug}
     finally:
         spark.stop()
