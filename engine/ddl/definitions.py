@@ -65,6 +65,8 @@ ROW_TYPE_HINT = (
     "A relation has an associated type of the same name, "
     "so you must use a name that doesn't conflict with any existing type."
 )
+# Classes of errors of a table's rows: data, and subqueries with more than one.
+FAILING_ROWS = ("22", "21")
 
 
 def build_stream(
@@ -355,8 +357,35 @@ def build_continuous(
 
     Raises as `ViewDraft.build` and `define_query_view`.
     """
-    drafts = drafted(statement, bound, image, settings)
-    return drafts.built(image, settings, lambda draft, others: draft.build(engines, others=others))
+
+    def build(statement: CreateView) -> ViewEntry:
+        drafts = drafted(statement, bound, image, settings)
+        return drafts.built(image, settings, lambda draft, others: draft.build(engines, others=others))
+
+    return beside_failing_tables(statement, settings, build)
+
+
+def beside_failing_tables(
+    statement: CreateView, settings: SessionSettings, build: Callable[[CreateView], ViewEntry]
+) -> ViewEntry:
+    """Return the entry of a view by `build`, also where frozen rows of its tables fail.
+
+    Then the tables are joined with the groups, and who reads the view gets the error, as in
+    PostgreSQL. Raises as `build`.
+    """
+    try:
+        return build(statement)
+    except SqlError as error:
+        choice = define_view(statement, 0, settings).joins
+        if error.sqlstate[:2] not in FAILING_ROWS or choice.stream_join != "frozen" or choice.freeze_tables:
+            raise
+        try:
+            entry = build(replace(statement, options={**statement.options, "stream_join": "retroactive"}))
+        except SqlError:
+            raise error from None
+        told = f'view "{name_of(statement.name)}" joins tables with the groups, because they fail as they are now: '
+        entry.states[0].chain.notices += (told + error.message,)
+        return entry
 
 
 def stored_draft(

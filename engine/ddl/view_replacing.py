@@ -19,7 +19,7 @@ from engine.catalog.image import (
     ViewEntry,
     states_of,
 )
-from engine.ddl.definitions import ViewDraft, ViewEngines, drafted
+from engine.ddl.definitions import ViewDraft, ViewEngines, beside_failing_tables, drafted
 from engine.ddl.dependents import dependents_of
 from engine.ddl.query_views import bound_again, define_query_view, reads_stream
 from engine.ddl.view_alterations import refuse_built_in, require_view
@@ -72,7 +72,13 @@ def replace_view(
     if not bound.named.isdisjoint({statement.name, *behind}):
         raise SqlError("42P17", f'infinite recursion detected in rules for relation "{statement.name}"')
     replacing = Replacing(statement, entry, image, settings, engines)
-    made = replacing.made(bound)
+
+    def build(statement: CreateView) -> ViewEntry:
+        nonlocal replacing
+        replacing = Replacing(statement, entry, image, settings, engines)
+        return replacing.made(bound)
+
+    made = beside_failing_tables(statement, settings, build)
     check_columns(entry.description.columns, made.description.columns)
     after = image.without([statement.name]).with_entry(made)
     comments = {place: text for place, text in image.comments.items() if place[0] == entry.description.oid}
