@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -19,12 +19,14 @@ from engine.catalog.image import CatalogImage
 from engine.catalog.published import PublishedCatalog
 from engine.catalog.stored_form import catalog_text
 from engine.commit.arrival_joins import JoinChange, begun_joins, changed_joins, join_payloads
+from engine.commit.logged_ahead import LoggedAhead
 from engine.commit.parts import (
     Records,
     arrive,
     bytes_of,
     capped,
     changed_relations,
+    claimed,
     end,
     ignore_cancel,
     kept_tuples,
@@ -35,15 +37,17 @@ from engine.commit.parts import (
     streams_in,
 )
 from engine.commit.row_commit import RowCommit, Views
+from engine.commit.staged_commit import StagedCommit
 from engine.commit.staging import StatementStage
 from engine.commit.string_admission import FullBufferError, admissible, admit
 from engine.commit.table_changes import check_changes, new_sequences
 from engine.commit.transaction import Transaction
 from engine.log.commit_log import CommitLog, statement_flags
-from engine.log.commits import Answer, Commit, Waiting
+from engine.log.commits import Answer, Waiting
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENTS_MAX, Bytes, checksum_of
 from engine.log.replay import RECORDS_COUNT
 from engine.tables.table_store import TableStore
+from ringbuffer.memory.columns import Morsel
 from ringbuffer.pages.log_rows import FLAG_COMMITS
 from sql.errors import SqlError
 from views.model.protocols import Clock
@@ -51,26 +55,6 @@ from views.upkeep.caps import StateCaps
 from views.upkeep.twins import Sharing
 
 log = logging.getLogger(__name__)
-
-
-class StagedCommit(Commit):
-    """A commit of the staged rows of a transaction."""
-
-    __slots__ = ("_stages",)
-
-    def __init__(self, stages: Sequence[StatementStage], answer: Answer, waits: bool) -> None:
-        super().__init__(answer, waits)
-        self._stages = stages
-
-    def apply(self) -> None:
-        """Bring the rows into the views; see Commit."""
-        for stage in self._stages:
-            stage.apply()
-
-    def publish(self) -> None:
-        """Bring the rows into the rings; see Commit."""
-        for stage in self._stages:
-            stage.append_to_ring()
 
 
 class Committer:
@@ -135,6 +119,26 @@ class Committer:
         """
         with self.log.lock:
             admissible(stages_of(transaction))
+
+    def log_ahead(self, stage: StatementStage, morsel: Morsel) -> None:
+        """Append what a statement has staged, `morsel` at last, while it goes on, once that is
+        much.
+
+        Of all statements on streams it is the first of its transaction. The commit appends rows
+        anew if the log has forgotten them. Raises SqlError.
+        """
+        ahead = stage.ahead
+        if ahead is None and stage.is_many:
+            ahead = stage.ahead = LoggedAhead(self.log)
+            self._append_rows(ahead, stage, stage.morsels())
+        elif ahead is not None and ahead.is_kept:
+            self._append_rows(ahead, stage, (morsel,))
+
+    def _append_rows(self, ahead: LoggedAhead, stage: StatementStage, morsels: Iterable[Morsel]) -> None:
+        for morsel in morsels:
+            self._add(ROWS, statement_flags(0), ahead.number, stage.payload(morsel), waits=True)
+            ahead.count += 1
+            self.log.write_out()
 
     def commit_soon(self, transaction: Transaction, answer: Answer) -> bool | None:
         """Commit rows of streams without waiting for the disk, on the event loop.
@@ -271,7 +275,7 @@ class Committer:
         """
         log = self.log
         admit(admissible(stages))
-        first = log.undecided_from(number)
+        first = log.undecided.first(number, log.place)
         if number == 0 and len(records) == 1:
             last = first
             ((flags, payload),) = records
@@ -300,14 +304,18 @@ class Committer:
         number is 0 while the log does not know the transaction. A replay applies nothing of a
         transaction that is never decided.
         """
-        records = small_records(stages)
-        if records is not None:
-            yield records, 0
-            return
-        with self.log.lock:
-            number = self.log.begin_undecided()
+        ahead, count = claimed(stages), 0
+        if ahead is not None:
+            number, count = ahead.number, 1
+        else:
+            records = small_records(stages)
+            if records is not None:
+                yield records, 0
+                return
+            with self.log.lock:
+                number = self.log.begin_undecided()
         try:
-            for index, stage in enumerate(stages):
+            for index, stage in enumerate(stages[count:], count):
                 flags = statement_flags(min(index, STATEMENTS_MAX))
                 for morsel in stage.morsels():
                     self._add(ROWS, flags, number, stage.payload(morsel), waits=True)
@@ -315,7 +323,7 @@ class Committer:
             yield [], number
         finally:
             with self.log.lock:
-                self.log.end_undecided(number)
+                self.log.undecided.end(number)
 
     def _add(
         self, kind: int, flags: int, number: int, payload: Sequence[Bytes], time_us: int = 0, waits: bool = False

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 from engine.catalog.disabled_views import refuse_definitions
 from engine.catalog.image import CatalogImage, StreamEntry
-from engine.commit.staging import StatementStage
+from engine.commit.logged_ahead import LoggedAhead
+from engine.commit.staging import AT_ONCE_BYTES_MAX, AT_ONCE_ROWS_MAX, StatementStage
 from engine.commit.transaction import CatalogChange, Transaction
 from engine.log.commit_log import statement_flags
 from engine.log.records import STATEMENTS_MAX, Bytes
@@ -25,10 +26,6 @@ from views.upkeep.chain import Chain
 from views.upkeep.group_state import GroupState
 
 Records = Sequence[tuple[int, Sequence[Bytes]]]
-
-# Transactions of more rows or bytes are in the log before their turn comes to be decided.
-AT_ONCE_ROWS_MAX = 4096
-AT_ONCE_BYTES_MAX = 256 * 1024
 
 
 def stages_of(transaction: Transaction) -> list[StatementStage]:
@@ -115,11 +112,26 @@ def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[Catalog
     return attached
 
 
-def small_records(stages: Sequence[StatementStage]) -> Records | None:
-    """Return flags and payload of the records of a transaction's rows; None if the rows are
-    many.
+def claimed(stages: Sequence[StatementStage]) -> LoggedAhead | None:
+    """Return the records that hold all rows of the first statement, if the log has them already.
+
+    All others that the log has are forgotten.
     """
-    if sum(stage.rows_count for stage in stages) > AT_ONCE_ROWS_MAX:
+    found = None
+    for index, stage in enumerate(stages):
+        ahead, stage.ahead = stage.ahead, None
+        if ahead is not None and index == 0 and ahead.count == stage.morsels_count and ahead.claim():
+            found = ahead
+        elif ahead is not None:
+            ahead.end()
+    return found
+
+
+def small_records(stages: Sequence[StatementStage]) -> Records | None:
+    """Return flags and payload of the records of a transaction's rows; None if the rows are many,
+    or in the log.
+    """
+    if any(stage.ahead is not None for stage in stages) or sum(stage.rows_count for stage in stages) > AT_ONCE_ROWS_MAX:
         return None
     records = [
         (statement_flags(min(index, STATEMENTS_MAX)), stage.payload(morsel))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
+from engine.commit.logged_ahead import LoggedAhead
 from engine.commit.spill import SpillFile
 from engine.streams.row_errors import view_error
 from engine.streams.stream import Stream, arrived, has_arrival
@@ -31,6 +32,9 @@ from views.upkeep.group_state import GroupState
 # So many rows and bytes are folded under the commit lock; more of them into a table before.
 CHECKED_ROWS_MAX = 1024
 CHECKED_BYTES_MAX = MERGED_BYTES_MAX
+# Transactions of more rows or bytes are in the log before their turn comes to be decided.
+AT_ONCE_ROWS_MAX = 4096
+AT_ONCE_BYTES_MAX = 256 * 1024
 # Of fewer rows in a record, how each column is packed would take more room than packing saves.
 PACKED_ROWS_MIN = 64
 
@@ -44,6 +48,7 @@ class StatementStage:
         arrival_us: when the rows arrive, a guess until `arrive`; a statement that gives the time
             has it as a column of its rows.
         reserved: the room for its groups in states that have caps, from COMMIT on.
+        ahead: its rows that are in the log before COMMIT, if any are.
     """
 
     __slots__ = (
@@ -60,6 +65,7 @@ class StatementStage:
         "_sizes",
         "_spill",
         "_tables",
+        "ahead",
         "arrival_us",
         "now_us",
         "reserved",
@@ -94,6 +100,7 @@ class StatementStage:
         self._extended: dict[Chain, list[Morsel]] = {}
         self._rooms: list[CommitBuffer] = []
         self.reserved: Reservation | None = None
+        self.ahead: LoggedAhead | None = None
         # Of views whose joined tables may change: the version of these that rows have met first.
         self._joined: dict[Chain, int] = {}
 
@@ -124,6 +131,11 @@ class StatementStage:
     def morsels_count(self) -> int:
         """How many morsels are staged."""
         return len(self._morsels) + (0 if self._spill is None else self._spill.count)
+
+    @property
+    def is_many(self) -> bool:
+        """True when so much is staged that it goes into the log before its turn to be decided."""
+        return self.rows_count > AT_ONCE_ROWS_MAX or self._bytes_count > AT_ONCE_BYTES_MAX
 
     @property
     def string_sizes(self) -> list[StringSizes]:
@@ -252,6 +264,9 @@ class StatementStage:
         """Give back memory, files, and the room in queues and states of the views."""
         self._leave_rooms()
         self.give_back()
+        if self.ahead is not None:
+            self.ahead.end()
+            self.ahead = None
         if self._spill is not None:
             self._spill.close()
             self._spill = None

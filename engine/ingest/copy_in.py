@@ -67,11 +67,14 @@ class Publishing:
         waits: true if it may wait for room in a string buffer.
         waits_for_log: true if published rows are durable before the COPY goes on
             (synchronous_commit).
+        is_first: true if no statement on a stream comes before the COPY in its transaction; its
+            rows go into the log while it goes on.
     """
 
     interval_ms: int | None
     waits: bool
     waits_for_log: bool
+    is_first: bool
 
 
 class CopyIn(ReceivedCopy):
@@ -216,10 +219,15 @@ class CopyIn(ReceivedCopy):
                 return
             rows = self._whole(morsel)
             if self._stage.views_count >= VIEWS_BESIDE_MIN:
-                self._staging.do(self._stage.add, rows)
+                self._staging.do(self._stage_rows, rows)
             else:
-                self._stage.add(rows)
+                self._stage_rows(rows)
             self.rows_count += rows.rows_count
+
+    def _stage_rows(self, rows: Morsel) -> None:
+        self._stage.add(rows)
+        if self._publishing.is_first:
+            self._server.committer.log_ahead(self._stage, rows)
 
     def _whole(self, morsel: Morsel) -> Morsel:
         target = self._target

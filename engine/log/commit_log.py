@@ -23,6 +23,7 @@ from pathlib import Path
 from engine.log.commits import Answer, Commit, Mark, Place
 from engine.log.records import STATEMENT_SHIFT, Bytes, Record, pieces
 from engine.log.segments import Segments
+from engine.log.undecided import Undecided
 from engine.log.unwritten import Unwritten
 from engine.storage.errors import DISK_FULL, FULL, IO_ERROR
 from engine.storage.storage import Storage
@@ -53,6 +54,7 @@ class CommitLog:
         unapplied: how many commits are in the log and not visible yet.
         durable: the position up to which the log is synced.
         newest_us: the time of the newest record; no record gets an earlier time after it.
+        undecided: transactions that have records and are not decided, under `lock`.
     """
 
     def __init__(
@@ -80,7 +82,7 @@ class CommitLog:
         self._failure: SqlError | None = None
         self._unwritten = Unwritten()
         self._commits: list[Commit] = []
-        self._undecided: dict[int, Place] = {}
+        self.undecided = Undecided()
         # The turn of the event loop that has commits to flush; how many may come together, since so
         # many did before.
         self._turn_is_due = False
@@ -193,23 +195,18 @@ class CommitLog:
         record = pieces(kind, flags, segments.sequence, self.durable, transaction, time_us, payload, checksum)
         size = sum(map(len, record))
         self._unwritten.add(segments.take(size), record, size)
+        self.undecided.note(transaction, size)
         self._note_growth()
 
-    def begin_undecided(self) -> int:
+    def begin_undecided(self, ahead: bool = False) -> int:
         """Return the number of a transaction whose first records come before it decides to
         commit.
+
+        ahead: see Undecided.begin.
         """
         number = self.number()
-        self._undecided[number] = self.place
+        self.undecided.begin(number, self.place, ahead)
         return number
-
-    def undecided_from(self, number: int) -> Place:
-        """Return the place where the records of an undecided transaction began, or will begin."""
-        return self._undecided.get(number, self.place)
-
-    def end_undecided(self, number: int) -> None:
-        """Forget a transaction that is decided, or will never be."""
-        self._undecided.pop(number)
 
     def add_commit(self, commit: Commit, first: Place, last: Place) -> None:
         """Queue `commit`, whose last record was appended, for the next flush."""
@@ -348,9 +345,10 @@ class CommitLog:
         cut.
         """
         with self._flush_lock, self.lock, self._commit_lock:
+            self.undecided.forget_idle(self._segments.position)
             decided = Place(*self._commits[0].last) if self._commits else self.place
-            begun = (*self._undecided.values(), *(commit.first for commit in self._commits))
-            oldest = min(self._undecided, default=self.next_transaction)
+            begun = (*self.undecided.places(), *(commit.first for commit in self._commits))
+            oldest = self.undecided.oldest(self.next_transaction)
             yield Mark(decided, Place(*min(begun, default=decided)), oldest, self.next_transaction)
 
     def remove_before(self, position: int) -> None:

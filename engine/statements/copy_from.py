@@ -10,6 +10,7 @@ import time
 
 from engine.catalog.image import StreamEntry, TableEntry, ViewEntry
 from engine.catalog.joined_tables import refuse_joined
+from engine.commit.parts import stages_of
 from engine.execution.outcome import Outcome
 from engine.execution.registry import handles
 from engine.execution.work import Work
@@ -155,5 +156,7 @@ def copy_into_stream(statement: CopyFrom, entry: StreamEntry, work: Work, autoco
         now_us,
         settings.time_zone,
         settings.input_styles,
-        Publishing(publish_ms or None, settings.waits_for_room, settings.waits_for_log),
+        Publishing(
+            publish_ms or None, settings.waits_for_room, settings.waits_for_log, not stages_of(work.transaction)
+        ),
     )

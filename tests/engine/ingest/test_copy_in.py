@@ -66,7 +66,7 @@ def open_copy(world: World, options: str = "", publish_ms: int | None = None) ->
         world.config.copy_block_bytes,
         THREADS.submit,
     )
-    publishing = Publishing(publish_ms, waits=False, waits_for_log=True)
+    publishing = Publishing(publish_ms, waits=False, waits_for_log=True, is_first=True)
     return CopyIn(server, target, statement.options, image, 0, "UTC", USUAL, publishing)
 
 
