@@ -65,7 +65,8 @@ def test_rows_are_in_the_log_once_and_count_after_commit(world: World, tmp_path:
     log = world.database.log
     before = log.place.position
     copy, stage = copied(world, LINES)
-    assert stage.ahead is not None and stage.ahead.count == stage.morsels_count > 3
+    ahead = stage.ahead
+    assert ahead is not None and ahead.count == stage.morsels_count > 3
     written = log.place.position - before
     assert written > 100_000 and world.client().rows(VIEWS[1]) == NOTHING
     commit(world, copy)
