@@ -21,7 +21,7 @@ HELD_SHARE = 16
 
 @dataclass(slots=True)
 class Ahead:
-    """What a statement that goes on has in the log: the bytes, and those at the last cut."""
+    """Bytes that a statement that goes on has in the log: now, and at the last cut."""
 
     bytes_count: int = 0
     bytes_before: int = 0

@@ -85,7 +85,7 @@ def test_rows_of_a_copy_that_is_not_over_do_not_count_after_a_crash(world: World
 
 
 def test_an_idle_copy_does_not_keep_the_log(world: World, tmp_path: Path) -> None:
-    """Its commit appends the rows anew, once, also those after it was forgotten."""
+    """The commit of a forgotten COPY appends all of its rows anew, once."""
     log = world.database.log
     copy, stage = copied(world, LINES[: ROWS_COUNT // 2])
     begun = log.place

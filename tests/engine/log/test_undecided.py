@@ -1,4 +1,4 @@
-"""From where on the log is kept: for undecided transactions, but not for ever for an idle client."""
+"""The log is kept for undecided transactions, but not for ever for an idle client."""
 
 from __future__ import annotations
 
