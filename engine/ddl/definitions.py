@@ -28,8 +28,8 @@ from engine.streams.options import StreamOptions, read_options
 from engine.streams.stream import Stream, make_stream
 from engine.tables.table_expressions import new_stream_default
 from ringbuffer.compile.loader import KernelFileError
-from sql.bind.expressions.readers import as_read, expression_with_zone, open_expressions
 from sql.bind.queries.query import bind_query
+from sql.bind.readers import as_read, expression_with_zone, open_expressions
 from sql.catalog.catalog import (
     ARRIVAL,
     ColumnDescription,

@@ -33,7 +33,7 @@ from engine.tables.foreign_keys import links_from, links_to
 from engine.tables.table_expressions import bound_default, bound_description
 from engine.tables.table_transaction import physical_type
 from sql.bind.collations import COLLATABLE
-from sql.bind.expressions.readers import value_as_written, with_zone
+from sql.bind.readers import value_as_written, with_zone
 from sql.bind.substitute import substitute_now
 from sql.bind.writes.constraints import bind_conversion
 from sql.bind.writes.write_target import stored

@@ -31,7 +31,7 @@ from ringbuffer.decode.literals import (
 from ringbuffer.memory.arrow import morsel_from_arrow
 from ringbuffer.memory.columns import Layout, Morsel
 from ringbuffer.scalar.texts.type_names import NUMBERS as TYPE_NUMBERS
-from sql.bind.expressions.readers import is_open, with_zone
+from sql.bind.readers import is_open, with_zone
 from sql.bind.substitute import substitute_now
 from sql.bind.writes.write_target import ROWS, listed_columns, stored
 from sql.catalog.catalog import ARRIVAL, ColumnDescription, SessionSettings

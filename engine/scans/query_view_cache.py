@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from engine.catalog.image import CatalogImage, TableEntry, ViewEntry
-from sql.bind.expressions.readers import has_open_zone
+from sql.bind.readers import has_open_zone
 from sql.errors import SqlError
 from sql.functions.volatility import has_volatile
 from sql.tree.relations import BoundQuery, Relation, Scan

@@ -25,7 +25,7 @@ from ringbuffer.decode.copy_binary import BinaryDecoder
 from ringbuffer.memory.arrow import morsel_to_arrow
 from ringbuffer.memory.columns import Layout, Morsel, PhysicalType
 from ringbuffer.memory.error_codes import RowError
-from sql.bind.expressions.readers import with_zone
+from sql.bind.readers import with_zone
 from sql.bind.substitute import substitute_now
 from sql.bind.writes.write_target import ROWS, columns_schema, listed_columns, stored
 from sql.catalog.catalog import ColumnDescription, RelationDescription

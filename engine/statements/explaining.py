@@ -26,9 +26,9 @@ from engine.scans.upper import is_for_spark, is_work
 from engine.statements.explain_analyze import SHARED, Facts, facts_now, ms
 from engine.streams.stream import Stream
 from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
-from sql.bind.expressions.readers import with_zone
 from sql.bind.queries.origins import RELATIONS
 from sql.bind.queries.query import bind_query
+from sql.bind.readers import with_zone
 from sql.bind.substitute import substitute_now
 from sql.catalog.catalog import SessionSettings
 from sql.names.relation_keys import name_of

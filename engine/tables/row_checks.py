@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.streams.failing_rows import FailingRowError, null_error, tell_row
-from sql.bind.expressions.readers import with_zone
+from sql.bind.readers import with_zone
 from sql.bind.substitute import substitute_now
 from sql.bind.writes.write_target import ROWS, columns_schema
 from sql.catalog.catalog import RelationDescription

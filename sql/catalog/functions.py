@@ -13,11 +13,12 @@ from typing import Protocol, runtime_checkable
 
 from sql.catalog.catalog import Catalog, SessionSettings, UsedRelation
 from sql.catalog.schemas import keys_of
+from sql.functions.polymorphic import GROUPS
 from sql.names.relation_keys import PUBLIC, described
 from sql.tree.relations import Relation
 from sql.types.datatypes import SqlType
 
-INPUTS = "ib"
+INPUTS, OUTPUTS = "ibv", "obt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,8 @@ class FunctionArgument:
 
     Attributes:
         name: '' where it has none.
-        mode: 'i' IN, 'o' OUT, 'b' INOUT, 't' a column of RETURNS TABLE, as in pg_proc.
+        mode: 'i' IN, 'o' OUT, 'b' INOUT, 'v' VARIADIC, 't' a column of RETURNS TABLE, as in
+            pg_proc.
         default: the text of its default, '' where it has none.
     """
 
@@ -81,7 +83,17 @@ class FunctionDescription:
     @property
     def outputs(self) -> tuple[FunctionArgument, ...]:
         """The columns that the definition names: OUT, INOUT, and those of RETURNS TABLE."""
-        return tuple(one for one in self.arguments if one.mode != "i")
+        return tuple(one for one in self.arguments if one.mode in OUTPUTS)
+
+    @property
+    def is_variadic(self) -> bool:
+        """True where a call may have any number of last arguments."""
+        return any(one.mode == "v" for one in self.arguments)
+
+    @property
+    def is_polymorphic(self) -> bool:
+        """True where the arguments of a call decide types of the function."""
+        return any(one.type.family in GROUPS for one in self.inputs)
 
     @property
     def families(self) -> tuple[str, ...]:

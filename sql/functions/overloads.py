@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from sql.functions import polymorphic
 from sql.functions.signatures import PSEUDO, Signature
 from sql.types.casts import can_cast, category, common_family, preferred
 from sql.types.datatypes import element_family as scalar_family
@@ -51,6 +52,8 @@ def takes(candidate: Signature, families: Sequence[str]) -> bool:
 
 def fits(wanted: str, family: str) -> bool:
     """Tell whether one argument takes a value of `family`."""
+    if wanted in polymorphic.GROUPS:
+        return polymorphic.fits(wanted, family)
     if wanted == "array":
         return family.endswith("[]") or family == "unknown"
     if wanted == "enum":
@@ -73,7 +76,7 @@ def elements_agree(candidate: Signature, families: Sequence[str]) -> bool:
     if "record" in candidate.arguments:
         return any(isinstance(family, RecordFamily) for family in families)
     if "array" not in candidate.arguments:
-        return True
+        return polymorphic.elements(candidate.arguments, families) is not None
     return element_family(candidate, families) is not None
 
 

@@ -253,6 +253,7 @@ class FunctionCall:
         spelled: the call is written in a form of SQL's own, such as EXTRACT(... FROM ...).
         within_group: the keys of WITHIN GROUP.
         schema: the schema of a function that is none of PostgreSQL's, as it is written.
+        variadic: VARIADIC stands before the last argument.
     """
 
     name: str
@@ -268,6 +269,7 @@ class FunctionCall:
     spelled: bool = False
     within_group: tuple[SortItem, ...] = ()
     schema: str | None = None
+    variadic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def open_type(written: TypeName) -> SqlType:
     """
     if written.schema in ("", SYSTEM) and (is_built_in(written.name) or written.schema):
         found = resolve_type(written)
-        if element_family(found.family) in OF_CATALOG:
+        if element_family(found.family) in OF_CATALOG and found.row.category != "P":
             raise not_supported(f"the type {written.text} in a definition", written.position, hint=CATALOG_HINT)
         return found
     family = OpenFamily(written.text)

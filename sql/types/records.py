@@ -93,5 +93,5 @@ def require_stored(name: str, kind: SqlType) -> None:
     """Raise 42P16 for a column of a type that no relation has."""
     if kind.record is not None and kind.record.relation:
         raise not_supported(f"a column of the type {kind.sql_name}")
-    if kind.record is not None or kind.family == "void":
+    if kind.row.category == "P":
         raise SqlError("42P16", f'column "{name}" has pseudo-type {kind.sql_name}')

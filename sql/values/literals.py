@@ -86,6 +86,8 @@ def unmodified_value(
             raise not_supported(f"input of the type {kind.record.name}", position)
         raise SqlError("0A000", "input of anonymous composite types is not implemented", position)
     match kind.family:
+        case family if kind.row.category == "P" and family != "void":
+            raise SqlError("0A000", f"cannot accept a value of type {family}", position)
         case "int2" | "int4" | "int8":
             return integer_value(text, kind, position)
         case "oid" | "xid" | "cid" | "xid8":
@@ -93,7 +95,7 @@ def unmodified_value(
         case "int2vector" | "oidvector":
             element = SqlType(VECTORS[kind.family])
             return tuple(unmodified_value(item, element, zone, position) for item in text.split())
-        case "pg_node_tree" | "pg_ndistinct" | "pg_dependencies" | "pg_mcv_list" | "anyarray":
+        case "pg_node_tree" | "pg_ndistinct" | "pg_dependencies" | "pg_mcv_list":
             raise SqlError("0A000", f"cannot accept a value of type {kind.family}", position)
         case "name":
             return name_value(text)

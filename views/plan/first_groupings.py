@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sql.bind.expressions.readers import has_open_zone
+from sql.bind.readers import has_open_zone
 from sql.errors import SqlError
 from sql.tree.expressions import Column
 from sql.tree.relations import Aggregate, Distinct, Join, OutputColumn, Project, Relation, Scan, Schema

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sql.bind.expressions.readers import open_expressions
+from sql.bind.readers import open_expressions
 from sql.emit.spark import emit_spark
 from sql.errors import SqlError
 from sql.functions.catalog import OF_CATALOG

@@ -17,13 +17,14 @@ from engine.ddl.functions.replacing import give_way, put
 from engine.ddl.table_work import TableWork
 from sql.bind.queries.function_bodies import check_default
 from sql.catalog.catalog import SessionSettings
-from sql.catalog.functions import FunctionArgument, FunctionDescription
+from sql.catalog.functions import INPUTS, OUTPUTS, FunctionArgument, FunctionDescription
 from sql.catalog.schemas import find_type
 from sql.errors import SqlError, not_supported
+from sql.functions.polymorphic import ELEMENTS, require_input
 from sql.names.relation_keys import name_of, relation_key, schema_of
 from sql.parse.statements.functions import AlterFunction, CreateFunction
 from sql.parse.type_names import found_type
-from sql.types.datatypes import SqlType
+from sql.types.datatypes import VOID, SqlType
 
 
 def create_function(statement: CreateFunction, work: TableWork) -> None:
@@ -75,7 +76,7 @@ def described_function(statement: CreateFunction, work: TableWork) -> FunctionDe
         FunctionArgument(one.name, one.mode, known(one.type), one.default_text) for one in statement.parameters
     )
     check_arguments(arguments)
-    outputs = [one for one in arguments if one.mode != "i"]
+    outputs = [one for one in arguments if one.mode in OUTPUTS]
     result = None if statement.result is None else known(statement.result, quotes='"')
     if result is None and not outputs:
         if statement.has_record:
@@ -90,6 +91,11 @@ def described_function(statement: CreateFunction, work: TableWork) -> FunctionDe
         raise SqlError("42P13", "function result type must be record because of OUT parameters")
     elif statement.has_table and len(outputs) == 1:
         result = outputs[0].type
+    kinds = [one.type.family for one in arguments if one.mode in INPUTS]
+    for kind in (*([] if result is None else [result]), *(one.type for one in outputs)):
+        require_input(kind.family, kinds)
+    if result == VOID and statement.returns_set:
+        raise not_supported("a function that returns SETOF void")
     values = _attributes(statement, statement.returns_set)
     rows = values.pop("rows", 1000.0 if statement.returns_set else 0.0)
     shared = settings.shared(is_temporary=True)
@@ -108,6 +114,13 @@ def _attributes(statement: CreateFunction | AlterFunction, returns_set: bool) ->
 
 def check_arguments(arguments: tuple[FunctionArgument, ...]) -> None:
     """Raise 42P13 for names that come twice, and for arguments without a default after one with."""
+    for place, one in enumerate(arguments):
+        if one.mode in INPUTS and any(before.mode == "v" for before in arguments[:place]):
+            raise SqlError("42P13", "VARIADIC parameter must be the last input parameter")
+        if one.type == VOID and one.mode in INPUTS:
+            raise SqlError("42P13", "SQL functions cannot have arguments of type void")
+        if one.mode == "v" and not one.type.is_array and one.type.family not in ELEMENTS:
+            raise SqlError("42P13", "VARIADIC parameter must be an array")
     for modes in ("iv", "obt"):
         names: set[str] = set()
         for one in arguments:
@@ -117,7 +130,7 @@ def check_arguments(arguments: tuple[FunctionArgument, ...]) -> None:
                 names.add(one.name)
     seen = False
     for one in arguments:
-        if one.mode in "ib":
+        if one.mode in INPUTS:
             if seen and not one.default:
                 raise SqlError("42P13", "input parameters after one with a default value must also have defaults")
             seen = bool(one.default)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.catalog.image import CatalogImage
+from sql.bind.expressions.user_functions import body_query
 from sql.bind.queries.function_bodies import check_function
 from sql.catalog.catalog import SessionSettings, used_relation
 from sql.catalog.functions import FunctionDescription
@@ -19,6 +20,11 @@ from sql.errors import SqlError
 
 def with_body(function: FunctionDescription, image: CatalogImage, settings: SessionSettings) -> FunctionDescription:
     """Return the function with what its body names beside its defaults; a string keeps nothing."""
+    if function.is_polymorphic:
+        if function.form != "string":
+            raise SqlError("0A000", "SQL function with unquoted function body cannot have polymorphic arguments")
+        body_query(function)
+        return function
     _, named, references = check_function(function, image, settings)
     if function.form == "string":
         return function

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.system_catalog.deparse import signatures
 from engine.system_catalog.deparse.pieces import Part, Piece, beside
-from sql.bind.expressions.user_functions import OwnSignature
+from sql.bind.expressions.user_overloads import OwnSignature
 from sql.names.relation_keys import name_of, quoted, schema_of
 from sql.parse import syntax
 from sql.parse.grammar.spelled_calls import WITHOUT_PARENTHESES
@@ -45,8 +45,16 @@ def call(query: Expressions, node: syntax.FunctionCall) -> Piece:
     own = query.meaning.notes.calls.get(id(node))
     if isinstance(own, OwnSignature) and own.function is not None:
         function = query.meaning.functions(own.function.oid) or own.function
-        taken = [function.inputs[slot].type for slot in own.slots]
-        arguments = query.taken(arguments, taken)
+        arguments = query.taken(arguments, own.taken)
+        if function.is_variadic and (node.variadic or own.spreads):
+            last = arguments[-1]
+            if own.spreads:
+                fixed, kind = len(own.function.inputs) - 1, own.function.inputs[-1].type
+                last = Piece("syntax", kind, ("ARRAY[", beside(arguments[fixed:], True, ", "), "]"))
+                arguments = arguments[:fixed]
+            else:
+                arguments = arguments[:-1]
+            arguments = [*arguments, beside(["VARIADIC ", last])]
         shown = query.style.function_name(schema_of(function.name), name_of(function.name))
         return _decorated(query, node, shown, arguments, [])
     keys = [query.read(item.expression) for item in node.within_group]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from engine.catalog.image import CatalogImage
 from engine.catalog.privileges import access_texts
 from engine.system_catalog.static_rows import Row
+from sql.bind.expressions.user_overloads import element_of
 from sql.catalog.functions import FunctionDescription
 from sql.names.relation_keys import name_of
 from sql.types.records import OID as RECORD
@@ -22,7 +23,8 @@ def function_rows(image: CatalogImage) -> list[Row]:
 def function_row(function: FunctionDescription, image: CatalogImage) -> Row:
     """Return the row of one function."""
     inputs, arguments = function.inputs, function.arguments
-    has_outputs = any(one.mode != "i" for one in arguments)
+    has_modes = any(one.mode != "i" for one in arguments)
+    variadic = next((element_of(one.type).oid for one in inputs if one.mode == "v"), 0)
     names = [one.name for one in arguments]
     defaults = [one.default for one in inputs if one.default]
     return {
@@ -33,7 +35,7 @@ def function_row(function: FunctionDescription, image: CatalogImage) -> Row:
         "prolang": SQL_LANGUAGE,
         "procost": function.cost,
         "prorows": function.rows,
-        "provariadic": 0,
+        "provariadic": variadic,
         "prosupport": 0,
         "prokind": "f",
         "prosecdef": False,
@@ -46,8 +48,8 @@ def function_row(function: FunctionDescription, image: CatalogImage) -> Row:
         "pronargdefaults": len(defaults),
         "prorettype": RECORD if function.result is None else function.result.oid,
         "proargtypes": [one.type.oid for one in inputs],
-        "proallargtypes": [one.type.oid for one in arguments] if has_outputs else None,
-        "proargmodes": [one.mode for one in arguments] if has_outputs else None,
+        "proallargtypes": [one.type.oid for one in arguments] if has_modes else None,
+        "proargmodes": [one.mode for one in arguments] if has_modes else None,
         "proargnames": names if any(names) else None,
         "proargdefaults": ", ".join(defaults) if defaults else None,
         "prosrc": function.body if function.form == "string" else "",

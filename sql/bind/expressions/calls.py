@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sql.bind.expressions import aggregates, time_functions, user_functions, windows
+from sql.bind.expressions import aggregates, time_functions, user_functions, user_overloads, windows
 from sql.bind.expressions.coerce import coerce, converted, explicit_cast, require_usual_form, result_type, unify
 from sql.bind.expressions.context import DEFAULTS
 from sql.bind.expressions.correlation import Closure
@@ -35,6 +35,7 @@ from sql.bind.expressions.operators import (
 from sql.bind.expressions.placeholder_columns import FIRST_SET, SetCall
 from sql.bind.expressions.session_functions import SESSION_FUNCTIONS, is_known, session_function
 from sql.bind.expressions.source_positions import start_of
+from sql.bind.expressions.user_overloads import OwnSignature
 from sql.catalog.catalog import KnowsSchemas
 from sql.catalog.functions import KnowsThen
 from sql.errors import SqlError, not_supported
@@ -80,6 +81,8 @@ def call(binder: Binder, node: FunctionCall) -> Expression:
     if node.schema is not None:
         refuse_set_decorations(node)
         return function(binder, node)
+    if node.variadic and (name in JSON_NAMES or name in CALLED_NAMES - FUNCTIONS.keys()):
+        raise not_supported("VARIADIC", node.position)
     if name in JSON_NAMES:
         return json_call(binder, node)
     if name in AGGREGATES or name in AGGREGATE_NAMES:
@@ -156,7 +159,7 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
         (operand,) = (binder.bind(argument) for argument in node.arguments)
         return explicit_cast(operand, SqlType(node.name), binder.context, node.position)
     found, operands = chosen(binder, with_sequence(node))
-    if isinstance(found, user_functions.OwnSignature):
+    if isinstance(found, OwnSignature):
         return user_functions.value_of_call(binder, node, found, operands)
     return value_of_call(binder, node, found, operands)
 
@@ -190,16 +193,16 @@ def chosen(binder: Binder, node: FunctionCall) -> tuple[Signature, list[Expressi
     Raises 42883, 42725, and 0A000 for one that is missing.
     """
     name = node.name
-    own = user_functions.candidates(binder.context.catalog, binder.context.settings, node)
+    own = user_overloads.candidates(binder.context.catalog, binder.context.settings, node)
     if own:
         refuse_set_decorations(node)
-    operands = user_functions.bound_operands(binder, node)
+    operands = user_overloads.bound_operands(binder, node)
     if name in SEQUENCES and operands:
         operands[0] = sequence_name(binder, operands[0])
     if name in BLANKS_SEEN:
         operands = [with_blanks(operand) for operand in operands]
     prefix = "pg_catalog." if node.spelled else ""
-    written = prefix + user_functions.written_call(node, operands)
+    written = prefix + user_overloads.written_call(node, operands)
     candidates = (*(FUNCTIONS.get(name, ()) if node.schema is None else ()), *own)
     if not candidates:
         require_schema(binder, node)
@@ -207,14 +210,15 @@ def chosen(binder: Binder, node: FunctionCall) -> tuple[Signature, list[Expressi
             raise not_supported(f"the function {name}", node.position)
         raise no_function(written, node.position, did_you_mean(name, sorted(CALLED_NAMES), "the function"))
     found = pick_function(candidates, [as_array(operand) for operand in operands], written, node.position)
-    if isinstance(found, user_functions.OwnSignature):
+    if isinstance(found, OwnSignature):
         if found.is_ambiguous:
             raise not_unique(written, node.position)
+        found = user_functions.settled(binder.context, found, operands)
         if binder.context.references.notes is not None:
             binder.context.references.notes.calls[id(node)] = found
         return found, operands
-    if any(isinstance(argument, NamedArgument) for argument in node.arguments):
-        raise not_supported("a named argument", node.position)
+    if node.variadic or any(isinstance(argument, NamedArgument) for argument in node.arguments):
+        raise not_supported("VARIADIC" if node.variadic else "a named argument", node.position)
     if not found.canonical:
         raise not_supported(f"the function {written.removeprefix('pg_catalog.')}", node.position)
     return found, operands

@@ -74,7 +74,7 @@ def require_usual_form(source: SqlType, settings: SessionSettings, position: int
     """Raise 0A000 for a text of values of `source` in a form that the session asks for: only
     results are shown in it.
 
-    The texts of a definition are checked for its readers (`sql.bind.expressions.readers`).
+    The texts of a definition are checked for its readers (`sql.bind.readers`).
     """
     if settings.is_shared:
         return

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sql.bind.expressions import user_functions
+from sql.bind.expressions import user_functions, user_overloads
 from sql.bind.expressions.calls import chosen, refuse_set_decorations, resolve_set, value_of_call
 from sql.bind.expressions.scope import Scope, fields_of, table_scope
+from sql.bind.expressions.user_overloads import OwnSignature
 from sql.errors import SqlError, not_supported
 from sql.functions.table import SET_NAMES
 from sql.parse.syntax import FunctionCall, FunctionTable
@@ -29,7 +30,7 @@ def bind_function_table(item: FunctionTable, binder: Binder) -> tuple[Relation, 
     """
     calls = spread(item.calls)
     alias = item.alias or item.calls[0].label
-    if len(calls) == 1 and user_functions.candidates(binder.context.catalog, binder.context.settings, calls[0]):
+    if len(calls) == 1 and user_overloads.candidates(binder.context.catalog, binder.context.settings, calls[0]):
         return user_function_table(item, alias, binder)
     names = [call.label for call in calls]
     first = SET_NAMES.get(calls[0].name)
@@ -47,7 +48,7 @@ def user_function_table(item: FunctionTable, alias: str, binder: Binder) -> tupl
     """Return the rows of a function that may be a user's, and their names."""
     (node,) = item.calls
     found, operands = chosen(binder, node)
-    if isinstance(found, user_functions.OwnSignature):
+    if isinstance(found, OwnSignature):
         relation = user_functions.rows_of_call(binder, node, found, operands, alias)
     else:
         value = value_of_call(binder, node, found, operands)
@@ -120,8 +121,9 @@ def function_rows(binder: Binder, calls: tuple[FunctionCall, ...], names: list[s
     """Return the rows of set-returning functions side by side."""
     bound = []
     for call in calls:
-        if call.name not in SET_NAMES:
-            raise not_supported(f"the function {call.name} beside others in FROM", call.position)
+        if call.name not in SET_NAMES or call.variadic:
+            what = "VARIADIC" if call.variadic else f"the function {call.name} beside others in FROM"
+            raise not_supported(what, call.position)
         refuse_set_decorations(call)
         bound.append(resolve_set(binder, call))
     schema = [OutputColumn(name, call.type) for name, call in zip(names, bound, strict=True)]

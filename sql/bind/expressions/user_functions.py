@@ -1,4 +1,4 @@
-"""Calls of users' functions: found along the search_path beside PostgreSQL's own, and inlined.
+"""Calls of users' functions, once an overload is chosen (`user_overloads.py`): inlined.
 
 A body is bound at the place of its call, with parameters for its arguments, which give way to the
 arguments then (`sql.tree.inlining`). A body that is an expression stands where the call stood; a
@@ -18,24 +18,24 @@ from typing import TYPE_CHECKING
 from sql.bind.expressions.coerce import coerce, stripped
 from sql.bind.expressions.context import BindContext, ParameterTypes
 from sql.bind.expressions.correlation import Closure
-from sql.bind.expressions.operators import type_name
 from sql.bind.expressions.scope import Scope, ScopeColumn, ScopeTable
-from sql.catalog.catalog import Catalog, SessionSettings
-from sql.catalog.functions import FunctionArgument, FunctionDescription, KnowsFunctions, KnowsThen, visible_functions
+from sql.bind.expressions.user_overloads import OwnSignature
+from sql.catalog.catalog import Catalog
+from sql.catalog.functions import FunctionArgument, FunctionDescription, KnowsFunctions, KnowsThen
 from sql.errors import SqlError, not_supported
-from sql.functions.signatures import Signature
-from sql.functions.volatility import is_volatile
-from sql.names.relation_keys import as_written, name_of, schema_of
+from sql.functions.polymorphic import GROUPS, elements, not_alike
+from sql.functions.polymorphic import settled as settled_type
+from sql.functions.volatility import has_volatile, is_volatile
+from sql.names.relation_keys import name_of
 from sql.parse.parse import parse
 from sql.parse.statements.select import Select
-from sql.parse.syntax import Expression as Syntax
-from sql.parse.syntax import FunctionCall, NamedArgument, Query
+from sql.parse.syntax import FunctionCall, Query
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, Parameter, Subquery
 from sql.tree.inlining import nodes_count, parameter_uses, relation_with_arguments, with_arguments
 from sql.tree.relations import Aggregate, Filter, Limit, LockedRead, Project, Relation, Sort, Values, project
 from sql.tree.walks import walk
 from sql.types.casts import can_cast, plain_name
-from sql.types.datatypes import BOOL, INT8, SqlType
+from sql.types.datatypes import BOOL, INT8, VOID, SqlType
 
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
@@ -45,20 +45,6 @@ NESTED_MAX = 64
 # Operators and expressions of all bodies of a statement, with their arguments.
 INLINED_NODES_MAX = 50_000
 VOLATILE_HINT = "Compute the argument in a subquery in FROM, and call the function on its column."
-
-
-@dataclass(frozen=True, slots=True)
-class OwnSignature(Signature):
-    """A user's function as a candidate for a call.
-
-    Attributes:
-        slots: for each argument of the call the place of the function's argument.
-        is_ambiguous: true where defaults make several functions of one schema alike.
-    """
-
-    function: FunctionDescription | None = None
-    slots: tuple[int, ...] = ()
-    is_ambiguous: bool = False
 
 
 class BodyParameters(ParameterTypes):
@@ -73,74 +59,6 @@ class BodyParameters(ParameterTypes):
         if not 1 <= number <= len(self.kinds):
             raise SqlError("42P02", f"there is no parameter ${number}", position)
         return Parameter(number, self.kinds[number - 1], position)
-
-
-def candidates(catalog: Catalog, settings: SessionSettings, node: FunctionCall) -> list[OwnSignature]:
-    """Return the users' functions that a call may mean, each with as many arguments as the call."""
-    written = as_written((node.name,) if node.schema is None else (node.schema, node.name))
-    if node.spelled:
-        return []
-    found: dict[tuple[str, ...], OwnSignature] = {}
-    for function in visible_functions(written, catalog, settings):
-        slots = slots_of(function, node.arguments)
-        if slots is None:
-            continue
-        inputs = function.inputs
-        families = tuple(inputs[slot].type.family for slot in slots)
-        result = "record" if function.result is None else function.result.family
-        one = OwnSignature(name_of(function.name), families, result, function=function, slots=slots)
-        known = found.setdefault(families, one)
-        # Defaults make two alike: the schema that comes first in the search_path counts.
-        if (
-            known is not one
-            and known.function is not None
-            and schema_of(known.function.name) == schema_of(function.name)
-        ):
-            found[families] = replace(known, is_ambiguous=True)
-    return list(found.values())
-
-
-def slots_of(function: FunctionDescription, arguments: Sequence[Syntax]) -> tuple[int, ...] | None:
-    """Return the place of each argument of a call among those of the function.
-
-    None where there are too many, or one without a default is missing.
-    """
-    inputs = function.inputs
-    slots: list[int] = []
-    for place, argument in enumerate(arguments):
-        if isinstance(argument, NamedArgument):
-            place = next((at for at, one in enumerate(inputs) if one.name == argument.name), len(inputs))
-        slots.append(place)
-    if len(set(slots)) != len(slots) or any(slot >= len(inputs) for slot in slots):
-        return None
-    if any(not one.default for place, one in enumerate(inputs) if place not in slots):
-        return None
-    return tuple(slots)
-
-
-def bound_operands(binder: Binder, node: FunctionCall) -> list[Expression]:
-    """Return the arguments of a call. Raises 42601 for names that stand before a place."""
-    names: set[str] = set()
-    for argument in node.arguments:
-        if isinstance(argument, NamedArgument):
-            if argument.name in names:
-                raise SqlError("42601", f'argument name "{argument.name}" used more than once', argument.position)
-            names.add(argument.name)
-        elif names:
-            raise SqlError("42601", "positional argument cannot follow named argument", node.position)
-    return [binder.bind(one.value if isinstance(one, NamedArgument) else one) for one in node.arguments]
-
-
-def written_call(node: FunctionCall, operands: Sequence[Expression]) -> str:
-    """Return a call as errors about it have it: with the types of its arguments, and their
-    names.
-    """
-    parts = [
-        f"{argument.name} => {type_name(operand)}" if isinstance(argument, NamedArgument) else type_name(operand)
-        for argument, operand in zip(node.arguments, operands, strict=True)
-    ]
-    schema = f"{node.schema}." if node.schema else ""
-    return f"{schema}{node.name}({', '.join(parts)})"
 
 
 def value_of_call(binder: Binder, node: FunctionCall, found: OwnSignature, operands: list[Expression]) -> Expression:
@@ -164,8 +82,7 @@ def value_of_call(binder: Binder, node: FunctionCall, found: OwnSignature, opera
         found_value = with_arguments(body.checked(value), body.arguments, node.position)
     else:
         body.refuse_volatile()
-        first = relation if has_one_row(relation) else Limit(relation, Literal(1, INT8), None)
-        closed = Subquery("scalar", first, (), column.type, position=node.position, text=node.text)
+        closed = Subquery("scalar", first_row(relation), (), column.type, position=node.position, text=node.text)
         found_value = with_arguments(closed, body.arguments, node.position)
     return body.strict(found_value)
 
@@ -182,8 +99,8 @@ def rows_of_call(
     body = Body(binder, node, function, arguments_of(binder.context, found, operands))
     body.refuse_volatile()
     relation = body.relation()
-    if not function.returns_set and not has_one_row(relation):
-        relation = Limit(relation, Literal(1, INT8), None)
+    if not function.returns_set:
+        relation = first_row(relation)
     if function.strict and body.arguments:
         known = [Call("is_not_null", (one,), BOOL) for one in body.parameters]
         relation = Filter(relation, known[0] if len(known) == 1 else Call("and", tuple(known), BOOL))
@@ -194,18 +111,46 @@ def rows_of_call(
     return project(found_rows, ((alias, Column(0, column.name, column.type)),))
 
 
+def settled(context: BindContext, found: OwnSignature, operands: Sequence[Expression]) -> OwnSignature:
+    """Return a call's overload with the types that its arguments give to polymorphic ones. Raises
+    42804 and 42704.
+    """
+    function = found.function
+    assert function is not None, found
+    if not function.is_polymorphic:
+        return found
+    defaults = [
+        (argument.type.family, default_value(argument, function, context).type.family)
+        for place, argument in enumerate(function.inputs)
+        if place not in found.slots and argument.type.family in GROUPS
+    ]
+    given = [*zip(found.arguments, (one.type.family for one in operands), strict=True), *defaults]
+    known = elements([wanted for wanted, _ in given], [family for _, family in given])
+    if known is None:
+        raise not_alike(given)
+    arguments = tuple(replace(one, type=settled_type(one.type, known)) for one in function.arguments)
+    result = None if function.result is None else settled_type(function.result, known)
+    return replace(found, function=replace(function, arguments=arguments, result=result))
+
+
 def arguments_of(context: BindContext, found: OwnSignature, operands: list[Expression]) -> tuple[Expression, ...]:
     """Return the values of all arguments of a function: those of the call, and defaults."""
     function = found.function
     assert function is not None, found
-    given = dict(zip(found.slots, operands, strict=True))
-    values = []
-    for place, argument in enumerate(function.inputs):
-        value = given.get(place)
-        if value is None:
-            value = default_value(argument, function, context)
-        values.append(stripped(coerce(value, argument.type.without_modifier(), context)))
-    return tuple(values)
+    items = [
+        stripped(coerce(operand, kind.without_modifier(), context))
+        for operand, kind in zip(operands, found.taken, strict=True)
+    ]
+    given = dict(zip(found.slots, items, strict=True))
+    last = len(function.inputs) - 1
+    if found.spreads:
+        given[last] = Call("array", tuple(items[last:]), function.inputs[last].type)
+    return tuple(
+        given[place]
+        if place in given
+        else stripped(coerce(default_value(argument, function, context), argument.type.without_modifier(), context))
+        for place, argument in enumerate(function.inputs)
+    )
 
 
 def default_value(argument: FunctionArgument, function: FunctionDescription, context: BindContext) -> Expression:
@@ -405,6 +350,8 @@ def returned(function: FunctionDescription, relation: Relation, context: BindCon
     42P13.
     """
     outputs = function.outputs
+    if function.result == VOID:
+        return nothing(function, relation)
     if function.result is not None and len(outputs) <= 1:
         wanted = [(outputs[0].name if outputs else name_of(function.name), function.result)]
         mismatch = f"return type mismatch in function declared to return {plain_name(function.result)}"
@@ -434,12 +381,39 @@ def returned(function: FunctionDescription, relation: Relation, context: BindCon
     return project(relation, tuple(items))
 
 
+def nothing(function: FunctionDescription, relation: Relation) -> Relation:
+    """Return the NULL of a function that returns void, whose value is computed all the same.
+
+    Raises 0A000 for effects of more than one value.
+    """
+    if not isinstance(relation, Project):
+        columns = [(one.name, Column(at, one.name, one.type)) for at, one in enumerate(relation.schema)]
+        relation = Project(relation, tuple(columns))
+    if [one.type for one in relation.schema] == [VOID]:
+        return relation
+    value: Expression = Literal(None, VOID)
+    shown = [item for item in relation.items if is_volatile(item[1])] or relation.items[:1]
+    if len(shown) > 1 or (has_volatile(relation) and not has_one_row(relation)):
+        hint = "Write a function for each of them."
+        raise not_supported(f"several effects of the function {name_of(function.name)}, which returns void,", hint=hint)
+    if shown:
+        one = Project(relation.input, tuple(shown))
+        computed = simple_value(one) or Subquery("scalar", first_row(one), (), shown[0][1].type)
+        value = Case(((Call("is_null", (computed,), BOOL), value),), value, VOID)
+    return Project(Values(((),), ()), (("", value),))
+
+
 def simple_value(relation: Relation) -> Expression | None:
     """Return the value of a body that is an expression: SELECT expression without FROM."""
     if not isinstance(relation, Project) or len(relation.items) != 1:
         return None
     below = relation.input
     return relation.items[0][1] if isinstance(below, Values) and below.rows == ((),) else None
+
+
+def first_row(relation: Relation) -> Relation:
+    """Return a query's first row."""
+    return relation if has_one_row(relation) else Limit(relation, Literal(1, INT8), None)
 
 
 def has_one_row(relation: Relation) -> bool:
@@ -452,7 +426,9 @@ def has_one_row(relation: Relation) -> bool:
 
 
 def body_query(function: FunctionDescription) -> Query:
-    """Return the syntax of a function's body."""
+    """Return the syntax of a function's body; one that returns void may have none."""
+    if function.result == VOID and not function.body.strip():
+        return parsed_query("SELECT NULL")
     return parsed_query(f"SELECT {function.body}" if function.form == "return" else function.body)
 
 

@@ -15,11 +15,11 @@ from sql.bind.expressions.coerce import unify
 from sql.bind.expressions.context import BindContext
 from sql.bind.expressions.correlation import Closure, Outer, Passage, closures_between
 from sql.bind.expressions.operators import binary
-from sql.bind.expressions.readers import as_read
 from sql.bind.expressions.scope import Origin, Scope, ScopeColumn, ScopeTable, noted_scope, table_scope
 from sql.bind.expressions.table_calls import bind_function_table
 from sql.bind.notes import Key, NotedPair, NotedPlace
 from sql.bind.queries.common_tables import column_names, common_relation
+from sql.bind.readers import as_read
 from sql.bind.sharing import shared
 from sql.catalog.catalog import ColumnDescription, KnowsSystem, RelationDescription
 from sql.catalog.schemas import SYSTEM_SCHEMAS, find_relation

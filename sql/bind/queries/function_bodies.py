@@ -16,6 +16,7 @@ from sql.bind.queries.query import QUERIES
 from sql.catalog.catalog import Catalog, SessionSettings
 from sql.catalog.functions import FunctionArgument, FunctionDescription
 from sql.errors import SqlError
+from sql.functions.polymorphic import GROUPS
 from sql.parse.syntax import Expression as Syntax
 from sql.tree.expressions import Subquery
 from sql.tree.relations import Relation
@@ -41,8 +42,10 @@ def check_default(item: Syntax, argument: FunctionArgument, catalog: Catalog, se
     for node in walk(bound):
         if isinstance(node, Subquery):
             raise SqlError("0A000", "cannot use subquery in DEFAULT expression", node.position)
-    if not can_cast(bound.type.family, argument.type.family, "assignment"):
+    is_any = argument.type.family in GROUPS and bound.type.family != "unknown"
+    if not is_any and not can_cast(bound.type.family, argument.type.family, "assignment"):
         message = f"argument of DEFAULT must be type {plain_name(argument.type)}, not type {plain_name(bound.type)}"
         raise SqlError("42804", message, start_of(item))
-    coerce(bound, argument.type, context)
+    if not is_any:
+        coerce(bound, argument.type, context)
     return context.references

@@ -10,9 +10,9 @@ from __future__ import annotations
 from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.coerce import coerce
 from sql.bind.expressions.context import BindContext
-from sql.bind.expressions.readers import value_as_written
 from sql.bind.expressions.source_positions import start_of
 from sql.bind.expressions.subqueries import bind_inside
+from sql.bind.readers import value_as_written
 from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
 from sql.names.suggestions import did_you_mean

@@ -24,7 +24,7 @@ def call(cursor: Cursor, name: tuple[str, ...], position: int, first: int, windo
     """
     schema = name[-2] if len(name) > 1 and name[-2] not in ("pg_catalog", "information_schema") else None
     cursor.expect_operator("(")
-    star = distinct = False
+    star = distinct = variadic = False
     found: tuple[Expression, ...] = ()
     order_by: tuple[SortItem, ...] = ()
     if cursor.accept_operator("*"):
@@ -32,32 +32,32 @@ def call(cursor: Cursor, name: tuple[str, ...], position: int, first: int, windo
     elif not cursor.at_operator(")"):
         quantifier = cursor.accept_any("distinct", "all")
         distinct = quantifier == "distinct"
-        found = arguments(cursor, variadic_allowed=quantifier is None)
+        found, variadic = arguments(cursor, variadic_allowed=quantifier is None)
         order_by = sorting.order_by(cursor)
     cursor.expect_operator(")")
     text = cursor.shown_since(first)
     if windowless:
         return FunctionCall(
-            name[-1], found, position, text, name[-1], star=star, distinct=distinct, order_by=order_by, schema=schema
-        )
-    keys = within_group(cursor, distinct, bool(order_by))
+            name[-1], found, position, text, name[-1],
+            star=star, distinct=distinct, order_by=order_by, schema=schema, variadic=variadic,
+        )  # fmt: skip
+    keys = within_group(cursor, distinct, variadic, bool(order_by))
     condition = filter_clause(cursor)
     over = windows.over_clause(cursor) if cursor.accept("over") else None
     text = cursor.shown_since(first)
     return FunctionCall(
         name[-1], found, position, text, name[-1],
         star=star, distinct=distinct, order_by=order_by, filter=condition, over=over, within_group=keys, schema=schema,
+        variadic=variadic,
     )  # fmt: skip
 
 
-def arguments(cursor: Cursor, variadic_allowed: bool = True) -> tuple[Expression, ...]:
-    """Read arguments, some of which may be named; VARIADIC is refused."""
+def arguments(cursor: Cursor, variadic_allowed: bool = True) -> tuple[tuple[Expression, ...], bool]:
+    """Read arguments, some of which may be named, and whether VARIADIC stands before the last."""
     items: list[Expression] = []
     while True:
         position = cursor.position
         variadic = variadic_allowed and cursor.accept("variadic")
-        if variadic:
-            cursor.refuse("VARIADIC", position)
         named = cursor.ahead(1)
         if named.kind == "operator" and named.value in ("=>", ":=") and cursor.function_name():
             name = cursor.advance().value
@@ -66,13 +66,13 @@ def arguments(cursor: Cursor, variadic_allowed: bool = True) -> tuple[Expression
         else:
             items.append(grammar.expression(cursor))
         if variadic or not cursor.accept_operator(","):
-            return tuple(items)
+            return tuple(items), variadic
 
 
-def within_group(cursor: Cursor, distinct: bool, ordered: bool) -> tuple[SortItem, ...]:
+def within_group(cursor: Cursor, distinct: bool, variadic: bool, ordered: bool) -> tuple[SortItem, ...]:
     """Read WITHIN GROUP (ORDER BY ...), if it is next.
 
-    The call before may be neither DISTINCT nor ordered.
+    The call before may be neither DISTINCT nor ordered, nor have VARIADIC.
     """
     position = cursor.position
     if not cursor.accept("within"):
@@ -83,6 +83,8 @@ def within_group(cursor: Cursor, distinct: bool, ordered: bool) -> tuple[SortIte
         raise SqlError("42601", "cannot use multiple ORDER BY clauses with WITHIN GROUP", position)
     if distinct:
         raise SqlError("42601", "cannot use DISTINCT with WITHIN GROUP", position)
+    if variadic:
+        raise SqlError("42601", "cannot use VARIADIC with WITHIN GROUP", position)
     return keys
 
 

@@ -169,7 +169,7 @@ def substring(cursor: Cursor) -> tuple[Arguments, bool]:
 
 def plain_arguments(cursor: Cursor, first: Expression) -> Arguments:
     """Read the arguments after `first`, with commas between them."""
-    return (first, *calls.arguments(cursor)) if cursor.accept_operator(",") else (first,)
+    return (first, *calls.arguments(cursor, variadic_allowed=False)[0]) if cursor.accept_operator(",") else (first,)
 
 
 def trim(cursor: Cursor) -> tuple[str, Arguments]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from sql.catalog.functions import INPUTS, OUTPUTS
 from sql.errors import SqlError, not_supported
+from sql.functions.polymorphic import GROUPS
 from sql.names.relation_keys import written_schema
 from sql.parse.grammar import expressions as grammar
 from sql.parse.grammar import queries
@@ -23,12 +25,11 @@ from sql.parse.syntax import Expression
 from sql.parse.type_names import open_type
 from sql.types.datatypes import SqlType
 
-# Types of arguments and results that no value has.
+# Types of arguments and results that no value has, beside the polymorphic ones and void.
 PSEUDO_TYPES = frozenset(
     """
-    any anyelement anyarray anynonarray anyenum anyrange anymultirange anycompatible anycompatiblearray
-    anycompatiblenonarray anycompatiblerange anycompatiblemultirange cstring event_trigger fdw_handler index_am_handler
-    internal language_handler trigger tsm_handler table_am_handler void
+    any anyrange anymultirange anycompatiblerange anycompatiblemultirange cstring event_trigger fdw_handler
+    index_am_handler internal language_handler trigger tsm_handler table_am_handler
     """.split()
 )
 MODES = {"in": "i", "out": "o", "inout": "b", "variadic": "v"}
@@ -52,7 +53,7 @@ class FunctionParameter:
     """An argument in a definition, or a column of RETURNS TABLE.
 
     Attributes:
-        mode: as in pg_proc: 'i', 'o', 'b', 't'.
+        mode: as in pg_proc: 'i', 'o', 'b', 'v', 't'.
         default: the expression or None.
     """
 
@@ -189,7 +190,7 @@ def create_function(cursor: Cursor) -> CreateFunction:
     if cursor.accept("returns"):
         if cursor.at("table") and cursor.ahead(1).value == "(":
             cursor.advance()
-            if any(one.mode in "ob" for one in parameters):
+            if any(one.mode in OUTPUTS for one in parameters):
                 raise SqlError("42601", "OUT and INOUT arguments aren't allowed in TABLE functions", name_position)
             parameters = (*parameters, *table_columns(cursor))
             returns_set = has_table = True
@@ -338,8 +339,6 @@ def parameter(cursor: Cursor, defaults: bool) -> FunctionParameter:
     if at_parameter_name(cursor):
         name = cursor.advance().value
         mode = mode or parameter_mode(cursor)
-    if mode == "v":
-        raise not_supported("VARIADIC of a function", position)
     if cursor.at("setof"):
         raise SqlError("42P13", "functions cannot accept set arguments")
     kind = plain_type(cursor)
@@ -388,6 +387,8 @@ def plain_type(cursor: Cursor) -> SqlType:
         raise not_supported("%TYPE", written.position)
     if written.schema in ("", "pg_catalog") and written.name in PSEUDO_TYPES:
         raise not_supported(f"the type {written.name} in a function", written.position)
+    if written.schema in ("", "pg_catalog") and written.name in (*GROUPS, "void") and not written.array:
+        return SqlType(written.name)
     return SqlType(open_type(written).family)
 
 
@@ -400,7 +401,7 @@ def function_name(cursor: Cursor) -> FunctionName:
     if not cursor.at_operator("("):
         return FunctionName(name, None, position)
     parameters = parameter_list(cursor, defaults=False)
-    return FunctionName(name, tuple(one.type for one in parameters if one.mode in "ib"), position)
+    return FunctionName(name, tuple(one.type for one in parameters if one.mode in INPUTS), position)
 
 
 @begins("alter function")

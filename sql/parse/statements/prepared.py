@@ -61,6 +61,6 @@ def execute(cursor: Cursor) -> Execute:
     position = cursor.position
     if cursor.accept_operator("("):
         position = cursor.position
-        given = arguments(cursor, variadic_allowed=False)
+        given, _ = arguments(cursor, variadic_allowed=False)
         cursor.expect_operator(")")
     return Execute(cursor.statement_text, name, given, position)

@@ -66,6 +66,27 @@ def test_functions_last_with_all_that_calls_them(tmp_path: Path) -> None:
     world.close()
 
 
+def test_calls_of_any_types_in_a_view_of_a_stream_last(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    client = world.client()
+    client.run(
+        "CREATE FOREIGN TABLE e (k int, x float8, p text) SERVER stream",
+        "CREATE FUNCTION largest(VARIADIC a anyarray) RETURNS anyelement LANGUAGE sql AS 'SELECT greatest(a[1], a[2])'",
+        "CREATE FUNCTION first_of(a anycompatible, b anycompatible) RETURNS anycompatible LANGUAGE sql AS "
+        "'SELECT coalesce(a, b)'",
+        "CREATE VIEW v AS SELECT largest(k, 5) AS l, sum(first_of(x, k)) AS s, max(largest(p, 'm')) AS m "
+        "FROM e GROUP BY 1",
+        "INSERT INTO e VALUES (1, 0.5, 'a'), (7, NULL, 'z'), (3, NULL, 'n')",
+    )
+    for _ in range(2):
+        assert rows(client, "SELECT * FROM v ORDER BY l") == ["5,3.5,n", "7,7,z"]
+        world.close()
+        world = World(tmp_path)
+        client = world.client()
+    assert "2BP01" in error_of(client, "DROP FUNCTION largest(VARIADIC anyarray)")
+    world.close()
+
+
 def test_a_view_of_a_stream_keeps_the_meaning_of_what_it_counted(world: World) -> None:
     client = world.client()
     client.run(*DEFINED, "INSERT INTO e VALUES (1, 2, 'abc')")

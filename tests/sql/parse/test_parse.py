@@ -244,7 +244,6 @@ def test_explain() -> None:
         "do $$x$$",
         "explain insert into s values (1)",
         "select a into t from s",
-        "select f(variadic x)",
         "with q as (delete from s returning a) select * from q",
     ],
 )
