@@ -39,7 +39,7 @@ from engine.scans.kernels import StreamKernels
 from engine.scans.point_reads import PointReads
 from engine.scans.query_view_cache import WholeVersions
 from engine.scans.scheduled import ScheduledRefreshes
-from engine.scans.table_rows import Programs, TablesByKey
+from engine.scans.table_rows import TablesByKey
 from engine.scans.view_changes import ViewChanges
 from engine.scans.warm_pipelines import WarmPipelines
 from engine.scheduler.conflict_turns import Turns
@@ -124,7 +124,7 @@ class Database:
             KeptAnswers(),
             WholeVersions(),
             ViewChanges(),
-            PointReads(KernelFiles(folder / "keys", storage, self.compilers), catalog.lock, self._tables_by_key),
+            PointReads(catalog.lock, self._tables_by_key(committed_tables)),
         )
         self.builders = Builders(self.store, self.stream_options, self.kernels, self.engines.upper)
         log_limits = config.log_segment_bytes, config.log_flush_interval_ms
@@ -158,10 +158,8 @@ class Database:
         followers = (*caches, self.scheduled.follow, self.warm_pipelines.follow)
         return Definitions(self.catalog, self.kernels, config.view_queue_max, memory, followers)
 
-    def _tables_by_key(self, programs: Programs) -> TablesByKey:
-        tables = CommittedTables(self.store, lambda: self.catalog.image)
-        bytes_max = self.config.table_rows_bytes
-        return TablesByKey(tables, lambda: self.catalog.image, programs, self.workers.submit, bytes_max)
+    def _tables_by_key(self, tables: CommittedTables) -> TablesByKey:
+        return TablesByKey(tables, lambda: self.catalog.image, self.workers.submit, self.config.table_rows_bytes)
 
     def _shared(self, result_limits: ResultLimits) -> Shared:
         """Return what sessions get."""

@@ -19,10 +19,7 @@ import pyarrow as pa
 
 from engine.catalog.image import CatalogImage, TableEntry
 from engine.scans.table_rows import QuickRow, TableKey, TablesByKey, key_types, table_key
-from engine.storage.errors import disk_error
-from engine.storage.kernel_files import KernelFiles
 from engine.tables.arrow_values import column_array
-from ringbuffer.compile.loader import KernelFileError
 from ringbuffer.encode.output_forms import Forms
 from ringbuffer.groups.hash_table import GroupTable
 from ringbuffer.memory.columns import NUMERIC_DIGITS_MAX
@@ -31,19 +28,15 @@ from sql.tree.expressions import Call, Cast, Column, Expression, Literal, Parame
 from sql.tree.relations import BoundQuery, Filter, Project, Relation, Scan
 from sql.types.datatypes import LiteralValue, SqlType
 from views.upkeep.chain import Chain
-from views.upkeep.kernels import KernelTools
-from views.upkeep.point_reads import KeyProgram, QuickRead, found_rows, key_columns
+from views.upkeep.point_reads import KeyProgram, QuickRead, found_rows, key_columns, key_program, load_kernels
 from views.upkeep.refresh import DATA_ERRORS
 
 # How many groups a read may name, and one that is answered on the event loop.
 KEYS_MAX = 1024
 KEYS_AT_ONCE_MAX = 64
-KEY_PROGRAMS_MAX = 256
 INTEGERS = {"int2": 1 << 15, "int4": 1 << 31, "int8": 1 << 63}
 TEXTS = frozenset({"text", "varchar"})
 CONSTANTS = Literal | Parameter
-# From the function that makes kernels of keys, the tables that are read by key.
-NewTables = Callable[[Callable[[tuple[SqlType, ...]], KeyProgram]], TablesByKey]
 
 
 @dataclass(frozen=True)
@@ -77,62 +70,33 @@ class PointRead:
 
     @property
     def types(self) -> tuple[SqlType, ...]:
-        """The types of the keys, as the kernel of the keys takes them."""
+        """The types of the keys, as `key_program` takes them."""
         return tuple(key.type for key in self.keys)
 
 
 class PointReads:
-    """The reads by key of one server. files: of kernels, in a folder of their own."""
+    """The reads by key of one server.
 
-    def __init__(self, files: KernelFiles, commit_lock: threading.Lock, new_tables: NewTables) -> None:
-        self._files = files
+    Attributes:
+        is_loaded: whether the event loop may read.
+    """
+
+    def __init__(self, commit_lock: threading.Lock, tables: TablesByKey) -> None:
         self._commit_lock = commit_lock
-        self._programs: dict[tuple[SqlType, ...], KeyProgram] = {}
-        self.tables = new_tables(self.program)
+        self.tables = tables
+        self.is_loaded = False
 
-    def known_program(self, types: tuple[SqlType, ...]) -> KeyProgram | None:
-        """Return the kernel of keys of some types, if it is loaded."""
-        return self._programs.get(types)
+    def load(self) -> None:
+        """Load what reads need, on a worker."""
+        load_kernels()
+        self.is_loaded = True
 
-    def prepare(self, chain: Chain, kernels: KernelFiles) -> None:
-        """Have the kernel of a view's keys compiled with the view, so that no read waits for it.
-
-        kernels: of the statement that makes the view. Raises as `program`.
-        """
-        shown = key_columns(chain)
-        if shown is not None:
-            self.program(shown.types, kernels)
-
-    def program(self, types: tuple[SqlType, ...], kernels: KernelFiles | None = None) -> KeyProgram:
-        """Return the kernel of keys of some types, compiled now if need be.
-
-        kernels: of the statement that needs it. Raises SqlError 0A000 for keys without a kernel,
-        those of the disk, and what `kernels` raises for the statement.
-        """
-        found = self._programs.get(types)
-        if found is None:
-            files = self._files if kernels is None else kernels.in_folder(self._files.folder)
-            try:
-                found = KeyProgram(types, files.folder, KernelTools(files.compile_text))
-            except KernelFileError as error:
-                raise disk_error(error.error, "write a kernel") from error
-            if len(self._programs) >= KEY_PROGRAMS_MAX:
-                self._programs.clear()
-            self._programs[types] = found
-        return found
-
-    def is_ready(self, read: PointRead) -> bool:
-        """Tell whether a read needs no compilation: tables are prepared in the background."""
-        return isinstance(read.source, TableKey) or read.types in self._programs
-
-    def quick(self, read: PointRead, formats: Sequence[int], forms: Forms) -> QuickRead | QuickRow | None:
-        """Return how a read is answered on the event loop; None where a kernel is not loaded.
+    def quick(self, read: PointRead, formats: Sequence[int], forms: Forms) -> QuickRead | QuickRow:
+        """Return how a read is answered on the event loop.
 
         Raises UnreadableError where the general way has to.
         """
-        program = self._programs.get(read.types)
-        if program is None:
-            return None
+        program = key_program(read.types)
         if isinstance(read.source, TableKey):
             return QuickRow(self.tables, read.source, program, read.items, formats, forms)
         return QuickRead(read.source, program, read.items, formats, forms, self._commit_lock)
@@ -154,11 +118,10 @@ class PointReads:
             if check_cancelled is not None:
                 self.tables.note(read.source)
             return None
-        if check_cancelled is None:
-            program, keys_max = self._programs.get(read.types), KEYS_AT_ONCE_MAX
-        else:
-            program, keys_max = self.program(read.types, self._files.checked_by(check_cancelled)), KEYS_MAX
-        keys = None if program is None else wanted_keys(read, parameters, program, keys_max)
+        if check_cancelled is not None:
+            self.load()
+        keys_max = KEYS_AT_ONCE_MAX if check_cancelled is None else KEYS_MAX
+        keys = wanted_keys(read, parameters, key_program(read.types), keys_max)
         if keys is None:
             return None
         if table is not None:

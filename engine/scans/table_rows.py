@@ -29,7 +29,7 @@ from sql.errors import SqlError
 from sql.types.datatypes import SqlType
 from views.model.arrow_schema import encoded_family
 from views.upkeep.export.one_group import BINARY_FORMAT, UnreadableError
-from views.upkeep.point_reads import KeyProgram, OneKey
+from views.upkeep.point_reads import KeyProgram, OneKey, key_program
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,6 @@ ENCODED_FAMILIES = frozenset(
 )  # fmt: skip
 TEXT_FAMILIES = ENCODED_FAMILIES | {"uuid", "json", "jsonb"}
 
-Programs = Callable[[tuple[SqlType, ...]], KeyProgram]
 # A column of a table, and the form of its values: a format code and a time zone.
 ColumnForm = tuple[int, int, str]
 
@@ -119,7 +118,6 @@ class TablesByKey:
 
     Arguments:
         image: returns the present catalog.
-        programs: returns the kernel of keys of some types, compiled now if need be.
         submit: runs a function in the background.
         bytes_max: of all rows that are kept; 0: none are.
     """
@@ -128,11 +126,10 @@ class TablesByKey:
         self,
         tables: CommittedTables,
         image: Callable[[], CatalogImage],
-        programs: Programs,
         submit: Callable[[Callable[[], object]], None],
         bytes_max: int,
     ) -> None:
-        self._tables, self._image, self._programs, self._submit = tables, image, programs, submit
+        self._tables, self._image, self._submit = tables, image, submit
         self._bytes_max = bytes_max
         self._sought: dict[tuple[int, tuple[int, ...]], SoughtTable] = {}
         self._lock = threading.Lock()
@@ -214,7 +211,7 @@ class TablesByKey:
         name, physical = key.entry.description.name, key.entry.physical
         if self._is_too_large(physical) or self._image().entries.get(name) is not key.entry:
             return None
-        program = self._programs(key_types(key))
+        program = key_program(key_types(key))
         read = self._tables.read_once(key.entry)
         rows = read.table
         if rows.nbytes > self._bytes_max:

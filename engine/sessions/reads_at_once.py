@@ -224,8 +224,8 @@ class ReadsAtOnce:
         if len(kept) >= FORMATS_KEPT_MAX:
             return None
         read = point_read(prepared.bound, image) if isinstance(prepared.bound, BoundQuery) else None
-        if read is not None and self._server.engines.points.known_program(read.types) is None:
-            # The general way has the kernel compiled.
+        if read is not None and not self._server.engines.points.is_loaded:
+            # The general way loads the kernels.
             return None
         kept[codes] = None if read is None else self._made(prepared, read, codes)
         return kept[codes]

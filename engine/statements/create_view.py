@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from engine.catalog.image import CatalogImage, ViewEntry, states_of
+from engine.catalog.image import ViewEntry, states_of
 from engine.ddl.definitions import ViewEngines, build_continuous, creating_settings, require_free
 from engine.ddl.query_views import define_query_view, reads_stream
 from engine.ddl.view_alterations import require_view
@@ -147,13 +147,12 @@ def interrupted(make: Callable[..., None], *arguments: Any) -> None:
 def build(statement: CreateView, captured: SessionSettings, bound: BoundQuery, work: Work) -> None:
     """Build a view over streams."""
     entry = build_continuous(statement, bound, work.image, captured, engines_of(work))
-    image = work.image.with_entry(entry)
-    prepare_reads(statement, image, work)
+    work.server.engines.points.load()
     for state in states_of(entry):
         work.transaction.built.append(state.chain)
         for notice in state.chain.notices:
             work.notice("00000", notice)
-    work.transaction.change_catalog(image)
+    work.transaction.change_catalog(work.image.with_entry(entry))
 
 
 def replace_before(
@@ -163,7 +162,7 @@ def replace_before(
     image, built, notices = replace_view(
         statement, before, work.image, captured, bound, engines_of(work), work.identity.require
     )
-    prepare_reads(statement, image, work)
+    work.server.engines.points.load()
     work.transaction.built += built
     refuse_unread(require_view(image.entries[statement.name]), work)
     for text, detail in notices:
@@ -186,13 +185,6 @@ def refuse_unread(entry: ViewEntry, work: Work) -> None:
         # What fails by a value is an error of who reads it.
         if error.sqlstate == "0A000":
             raise
-
-
-def prepare_reads(statement: CreateView, image: CatalogImage, work: Work) -> None:
-    """Have the kernel of reads by key compiled with their view."""
-    state = image.state(statement.name)
-    if state is not None:
-        work.server.engines.points.prepare(state.chain, work.kernels)
 
 
 def engines_of(work: Work) -> ViewEngines:

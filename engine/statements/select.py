@@ -106,10 +106,6 @@ async def found_by_key(text: str, bound_to: BindTo, work: Work) -> Outcome | Non
     if read is None:
         return None
     work.identity.require(image, bound)
-    if not points.is_ready(read):
-        # Another process compiles it: no turn is taken.
-        kernels = work.server.engines.kernels.checked_by(threads.check_cancelled)
-        await threads.in_thread(points.program, read.types, kernels)
     given = read, work.parameters, work.transaction.now_us, threads.check_cancelled
     rows = await threads.in_worker(points.rows, *given)
     return None if rows is None else Outcome("SELECT #", bound.told, rows)

@@ -78,14 +78,6 @@ class KernelFiles:
         files._is_compiling_later = True
         return files
 
-    def in_folder(self, folder: Path) -> KernelFiles:
-        """Return files in another folder for the same statement, whose files are nobody's to
-        delete.
-        """
-        files = copy.copy(self)
-        files.folder = folder
-        return files
-
     @contextmanager
     def awaited(self) -> Iterator[Callable[[KernelNeededError], None]]:
         """Yield a function that compiles a needed kernel, which is not deleted in this context."""

@@ -10,29 +10,39 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cache, lru_cache
 
 import numpy as np
 import pyarrow as pa
 
+from ringbuffer.compile.jit import entry_of
 from ringbuffer.encode.output_forms import Forms
-from ringbuffer.groups.hash_table import HEAP_USED, ROWS_COUNT, GroupTable
+from ringbuffer.groups.hash_table import ERROR, HEAP_NEEDED, HEAP_USED, ROWS_COUNT, GroupTable, TableLayout
+from ringbuffer.groups.key_rows import DATA, KEY_WORDS, NULLS, KeyKind, fold_keys
 from ringbuffer.memory.arrow import morsel_from_arrow
-from ringbuffer.memory.columns import INLINE_BYTES_MAX, Morsel, empty_column
+from ringbuffer.memory.columns import DTYPES, INLINE_BYTES_MAX, Morsel, PhysicalType, empty_column
+from ringbuffer.memory.error_codes import OK, SCRATCH_FULL, RowError
+from ringbuffer.scalar.texts.text_functions import ScratchHeap
 from sql.tree.expressions import Column
 from sql.tree.relations import OutputColumn, Schema
 from sql.types.datatypes import SqlType
-from views.codegen.values import INTEGERS, TEXTS
+from views.codegen.grouping import HASH_WORDS, KeySlot, place_keys
+from views.codegen.values import INTEGERS, TEXTS, compared_form, is_keyed, is_string
 from views.model.arrow_schema import stored_layout
-from views.model.nodes import StreamPipeline
 from views.model.plan import Plan
 from views.upkeep.chain import Chain
 from views.upkeep.export.one_group import Field, HeldUpError, UnreadableError, field, warm_up_averages
-from views.upkeep.kernels import KernelTools
-from views.upkeep.program import StreamProgram
 
-# Of the kernels' files.
-NAME = "keys"
+KEYED_KINDS = {"bpchar": KeyKind.BLANK_PADDED, "interval": KeyKind.INTERVAL}
+NUMBER_KINDS = {
+    "uint8": KeyKind.BYTE,
+    "int16": KeyKind.INT16,
+    "int32": KeyKind.INT32,
+    "int64": KeyKind.INT64,
+    "float32": KeyKind.FLOAT32,
+    "float64": KeyKind.FLOAT64,
+}
+PROGRAMS_KEPT_MAX = 256
 # How long a reader waits for a merge before it asks whether it was cancelled.
 MERGE_WAIT_S = 0.05
 # The long texts of a key that is set without Arrow.
@@ -79,34 +89,103 @@ def is_row_wise(plan: Plan) -> bool:
 
 
 class KeyProgram:
-    """A compiled pipeline that makes the words of keys, for all groupings with keys of its types.
+    """How the words of keys of some types are made, for all groupings with such keys.
 
     Attributes:
         schema: the columns of the rows of keys.
         layout: of these rows in a morsel, as a stream has them.
     """
 
-    def __init__(self, types: tuple[SqlType, ...], kernels_dir: Path, tools: KernelTools) -> None:
-        """Generate and compile the kernel, and load what `QuickRead` needs. Raises as
-        `StreamProgram`.
-        """
+    def __init__(self, types: tuple[SqlType, ...]) -> None:
+        """Raises SqlError 0A000 for types that no grouping has as keys."""
         self.schema: Schema = tuple(OutputColumn(f"k{place}", kind) for place, kind in enumerate(types))
         self.layout = stored_layout(self.schema)
-        keys = tuple((column.name, Column(place, column.name, column.type)) for place, column in enumerate(self.schema))
-        self.program = StreamProgram(
-            StreamPipeline("", self.schema, (), keys, (), self.schema), kernels_dir, tools=tools
+        slots, key_words, entry_words, text_mask = place_keys(
+            tuple(Column(place, column.name, column.type) for place, column in enumerate(self.schema))
         )
-        warm_up_averages()
+        self._table = TableLayout(key_words, entry_words, HASH_WORDS + entry_words, text_mask)
+        self._keys = np.array([key_words_of(slot) for slot in slots], dtype=np.int64)
+
+    def new_table(self) -> GroupTable:
+        """Return an empty table for keys."""
+        return GroupTable(self._table)
 
     def of_table(self, keys: pa.Table) -> GroupTable:
         """Return different keys of a table in the forms of arrow_schema(schema)."""
         return self.of_rows(morsel_from_arrow(keys, self.layout))
 
     def of_rows(self, keys: Morsel) -> GroupTable:
-        """Return different keys as a table of groups."""
-        table = self.program.new_table()
-        self.program.fold(keys, table, 0)
+        """Return different keys as a table of groups. Raises RowError."""
+        table = self.new_table()
+        self.folding(keys)(table)
         return table
+
+    def folding(self, rows: Morsel) -> Callable[[GroupTable], None]:
+        """Return a function that adds the keys of rows to a table; they may change in their
+        place.
+        """
+        assert all(array.flags.c_contiguous for array in (*rows.data, *rows.nulls, rows.heap))
+        keys, scratch, heap = self._keys.copy(), ScratchHeap(), rows.heap.ctypes.data
+        keys[:, DATA] = [array.ctypes.data for array in rows.data]
+        keys[:, NULLS] = [array.ctypes.data for array in rows.nulls]
+        entry, sizes = fold_keys_entry(), np.array(self._table, dtype=np.int64)
+
+        def fold(table: GroupTable) -> None:
+            # It holds the rows, of whose arrays `keys` has the addresses.
+            start, end, control = 0, rows.rows_count, table.control
+            while True:
+                start = entry(start, end, control, table.slots, table.rows, keys, heap, scratch.words, sizes)
+                if start == end:
+                    return
+                error = int(control[ERROR])
+                control[ERROR] = OK
+                if error == SCRATCH_FULL:
+                    scratch.grow()
+                elif error != OK:
+                    raise RowError(error, start)
+                elif control[HEAP_NEEDED]:
+                    table.grow_heap(int(control[HEAP_NEEDED]))
+                else:
+                    table.grow_rows()
+
+        return fold
+
+
+@lru_cache(PROGRAMS_KEPT_MAX)
+def key_program(types: tuple[SqlType, ...]) -> KeyProgram:
+    """Return how the words of keys of some types are made. Raises as `KeyProgram`."""
+    return KeyProgram(types)
+
+
+def key_words_of(key: KeySlot) -> list[int]:
+    """Return the row that tells `fold_keys` of a key, without addresses."""
+    kind, form = key_kind(key.type), compared_form(key.type)
+    texts = is_string(key.type) * (1 if key.shown_word is None else 2)
+    return [int(kind), 0, 0, texts, key.word, key.shown_word or 0, form or 0]
+
+
+def key_kind(kind: SqlType) -> KeyKind:
+    """Return what the words of a key of a type are made of."""
+    if is_keyed(kind):
+        return KEYED_KINDS.get(kind.family, KeyKind.STORED)
+    if is_string(kind):
+        return KeyKind.BYTES
+    if kind.family == "numeric":
+        return KeyKind.STORED_NUMERIC if kind.display_scale is None else KeyKind.TWO_WORDS
+    return NUMBER_KINDS[DTYPES[PhysicalType(kind.row.kernel)]]
+
+
+@cache
+def fold_keys_entry() -> Callable[..., int]:
+    """Return the machine code of `fold_keys`: to find out its types takes as long as its work."""
+    words, keys = np.zeros(1, dtype=np.int64), np.zeros((1, KEY_WORDS), dtype=np.int64)
+    return entry_of(fold_keys, 0, 0, words, words, words, keys, 0, words, words)
+
+
+def load_kernels() -> None:
+    """Load the kernels of reads by key, which takes some milliseconds once."""
+    fold_keys_entry()
+    warm_up_averages()
 
 
 class OneKey:
@@ -119,11 +198,8 @@ class OneKey:
         data = tuple(empty_column(column.physical, 1) for column in program.layout)
         nulls = tuple(np.zeros(1, dtype=np.uint8) for _ in data)
         self._key = Morsel(1, data, nulls, np.zeros(KEY_BYTES_MAX, dtype=np.uint8))
-        self._keys = program.program.new_table()
-        fold = program.program.fold_of_row(self._key)
-        if fold is None:
-            raise UnreadableError
-        self._fold = fold
+        self._keys = program.new_table()
+        self._fold = program.folding(self._key)
 
     def table(self, key: Sequence[int | bytes]) -> GroupTable:
         """Return a table that has the key as its only group, until the next one is made.
@@ -145,7 +221,7 @@ class OneKey:
             self._key.heap[used : used + length] = np.frombuffer(value, np.uint8)
             used += length
         empty(self._keys)
-        self._fold(self._keys, 0)
+        self._fold(self._keys)
         return self._keys
 
 

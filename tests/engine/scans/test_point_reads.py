@@ -35,8 +35,13 @@ KEYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "p time": (("'01:02:03'", "'24:00'", "NULL"), ("'1:02:03.000'",)),
     "q real": (("1.25", "'Infinity'", "NULL"), ("'1.250'",)),
     "r smallint": (("1", "-32768", "NULL"), ("32768", "1::bigint")),
+    "s jsonb": (("""'{"a": 1.0}'""", "'[]'", "NULL"), ("""'{"a": 1}'""", """'{"a": 1.00, "b": 2}'""")),
+    "t timetz": (("'01:02:03+02'", "'24:00-01'", "NULL"), ("'01:02:03.000+02:00'", "'00:02:03+01'")),
+    "u int[]": (("'{1,2,NULL}'", "'{}'", "NULL"), ("'{1,2}'", "'{1,NULL,2}'")),
+    "v numeric[]": (("'{1.0,2}'", "'{NULL}'", "NULL"), ("'{1.00,2.0}'", "'{1,3}'")),
+    "w inet": (("'10.0.0.1'", "'::1/64'", "NULL"), ("'10.0.0.1/32'", "'::1'")),
 }
-SPLIT = ("abcde", "fghi", "jklmn", "opqr")
+SPLIT = ("abcde", "fghi", "jklmn", "opqr", "stuvw")
 ROWS_COUNT = 3
 OTHERS = (
     "SELECT number, a FROM v0 WHERE a IN (1, -2147483648, 1) AND b = 5 AND c = 'x' AND d = 1.5 AND e = '2020-01-02'",

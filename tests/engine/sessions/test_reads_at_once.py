@@ -37,7 +37,7 @@ def client(world: World) -> SessionClient:
     client = world.client().after(
         "CREATE FOREIGN TABLE s (k bigint, t text, x int, p numeric(10,2), u text) SERVER stream", VIEW, ROWS
     )
-    # A read of the general way has the kernel of the keys compiled.
+    # A read of the general way has the kernels loaded.
     client.rows(text_of("1", "'x'"))
     return client
 
