@@ -1,10 +1,10 @@
-"""Runs of Bind and Execute of one INSERT into a stream: executemany, pipelines, batches.
+"""Runs of Bind and Execute of one INSERT: executemany, pipelines, batches.
 
-Enters: received bytes, then runs. Leaves: rows, staged as those of one INSERT and decoded in one
-kernel call for each choice of types and formats of the parameters, and the replies to all messages
-in one piece. A row that needs more (a value that no
-kernel reads, an error) is handled message by message, and so are runs of other statements. All
-errors are those of the single messages. Must not know sockets.
+Enters: received bytes, then runs. Leaves: rows of a stream, staged as those of one INSERT and
+decoded in one kernel call for each choice of types and formats of the parameters; or rows of a
+table, written as those of one INSERT; and the replies to all messages in one piece. A row that
+needs more (a value that no kernel reads, an error) is handled message by message, and so are runs
+of other statements. All errors are those of the single messages. Must not know sockets.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from engine.ingest.insert import InsertTarget
 from engine.sessions import long_texts
 from engine.sessions.again import run as run_again
 from engine.sessions.staged_inserts import INSERTED
+from engine.statements.insert_run import InsertRun, Part, takes_runs
 from ringbuffer.decode.bind_runs import HEAD, MESSAGE, VALUES, find_binds
 from ringbuffer.memory.arrow import concat_morsels
 from ringbuffer.memory.columns import Layout, Morsel
@@ -46,6 +47,8 @@ FEW_ROWS = 16
 # Rows of a run that may be done again.
 AGAIN_ROWS_MAX = 10_000
 CANCELLED = "57014"
+# Rows that a table gets together, and below which a statement_timeout is one for single rows.
+TABLE_ROWS_MAX, SHORT_MS = 1000, 1000
 
 
 def bind_run(data: bytes, offset: int) -> BindRun | None:
@@ -86,10 +89,10 @@ class BindRuns:
             if not connection.conversation.admit(first):
                 return
             stop = min(run.rows_count, done + tried_max)
-            count = await self._staged(run, done, stop, first) if isinstance(first, Bind) else 0
+            count = await self._together(run, done, stop, first) if isinstance(first, Bind) else 0
             if count is None:
-                # A view refuses one of the rows, or one may be slow: those before it are found by
-                # halves.
+                # A view or table refuses one of the rows, or one may be slow: those before it are
+                # found by halves.
                 tried_max = (stop - done) // 2
                 continue
             # The row after those that are decoded goes the general way.
@@ -111,6 +114,77 @@ class BindRuns:
                 work = session.handle(message)
                 if work is not None:
                     await work
+
+    async def _together(self, run: BindRun, row: int, stop: int, first: Bind) -> int | None:
+        """Do the rows [row, stop), or the first of them, together; see `_staged`."""
+        prepared, image = self._session.names.statements.get(first.statement), self._session.runner.image()
+        if prepared is None or not takes_runs(prepared.bound, image):
+            return await self._staged(run, row, stop, first)
+        done = row
+        while done < stop:
+            count = await self._written(run, done, min(stop, done + TABLE_ROWS_MAX), image)
+            if not count:
+                return count if done == row else done - row
+            done += count
+        return done - row
+
+    async def _written(self, run: BindRun, row: int, stop: int, image: CatalogImage) -> int | None:
+        """Write rows into a table together, as far as their parameters are read; returns as
+        `_staged` does.
+        """
+        session = self._session
+        timeout_ms = session.settings.statement_timeout_ms
+        if stop - row < 2 or session.settings.read_only or session.block.status == "E" or 0 < timeout_ms < SHORT_MS:
+            return 0
+        binds = [message for message in read_run(run, row, stop) if isinstance(message, Bind)]
+        parts = await session.in_worker(self._executions, binds, image)
+        count = sum(len(part.places) for part in parts)
+        if count < 2:
+            return 0
+        prepared = parts[0].prepared
+        session.begin_message(simple=False)
+        session.doing.begin(prepared.shown_text)
+        try:
+            outcome = await session.run(InsertRun(prepared.text, image, parts), ())
+        except SqlError as error:
+            session.fail_pipeline(error)
+            return count
+        finally:
+            session.timeout.stop()
+        if not outcome.tag:
+            return None
+        self._tell(run, binds[count - 1], count)
+        return count
+
+    def _executions(self, binds: Sequence[Bind], image: CatalogImage) -> list[Part]:
+        """Return the first of the executions whose statements have one text, and whose parameters
+        are read without an error, by statement.
+        """
+        session, statements = self._session, self._session.names.statements
+        found: dict[str, Part] = {}
+        text = statements[binds[0].statement].text
+        for place, bind in enumerate(binds):
+            prepared = statements.get(bind.statement)
+            if prepared is None or prepared.text != text or not takes_runs(prepared.bound, image):
+                break
+            if not prepared.is_bound_to(image, session.settings):
+                break
+            try:
+                portal = make_portal(prepared, bind)
+                portal.decode_parameters(session.settings)
+            except SqlError:
+                break
+            part = found.setdefault(bind.statement, Part(prepared, [], []))
+            part.places.append(place)
+            part.values.append(portal.values)
+        return list(found.values())
+
+    def _tell(self, run: BindRun, last: Bind, count: int) -> None:
+        """Answer the messages of rows that are inserted. last: the Bind of the last one."""
+        described = writer.NO_DATA if run.is_described else b""
+        self._session.connection.write((writer.BIND_COMPLETE + described + INSERTED) * count)
+        names = self._session.names
+        names.keep_portal("", Portal(names.statement(last.statement), last, is_spent=True))
 
     async def _staged(self, run: BindRun, row: int, stop: int, first: Bind) -> int | None:
         """Stage the rows [row, stop) as far as a kernel decodes them; return their number, which is
@@ -146,11 +220,9 @@ class BindRuns:
             return stop - row
         finally:
             session.timeout.stop()
-        described = writer.NO_DATA if run.is_described else b""
-        session.connection.write((writer.BIND_COMPLETE + described + INSERTED) * given.rows_count)
         last = next(read_run(run, stop - 1))
         assert isinstance(last, Bind)
-        session.names.keep_portal("", Portal(session.names.statement(last.statement), last, is_spent=True))
+        self._tell(run, last, given.rows_count)
         return given.rows_count
 
     def _parts(self, run: BindRun, row: int, stop: int, image: CatalogImage) -> tuple[list[Alike], int]:

@@ -250,7 +250,7 @@ class Session:
                     await self._copy.begin(statement, alone=not self._remaining)
                     return
                 plan = self._plan if self._plan is not None and self._plan[0] is statement else (statement, ())
-                outcome = await self._run(*plan)
+                outcome = await self.run(*plan)
                 shown = self.settings.shown
                 if not self._remaining:
                     # The client must not read success before the commit has succeeded.
@@ -366,7 +366,7 @@ class Session:
                 await self._copy.begin(statement, alone=True)
                 return
             if portal.outcome is None:
-                portal.outcome = await self._run(statement, portal.values, portal.prepared)
+                portal.outcome = await self.run(statement, portal.values, portal.prepared)
             elif portal.outcome.more is not None:
                 self.timeout.start()
             await self._send(portal.outcome, self.settings.shown, portal.result_formats, row_limit, described=True)
@@ -435,9 +435,10 @@ class Session:
         if self.settings.lets_through(notice.severity):
             self.connection.write(writer.notice_response(self.identity.told(notice)))
 
-    async def _run(
+    async def run(
         self, statement: Statement, parameters: tuple[Literal, ...], prepared: Prepared | None = None
     ) -> Outcome:
+        """Do a statement in the transaction that is open, or in a new one. Raises SqlError."""
         self.block.require_usable(statement)
         self.check_cancelled()
         if isinstance(statement, TransactionStatement):

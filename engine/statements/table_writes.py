@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from engine.catalog.image import TableEntry
 from engine.execution.outcome import Outcome
+from engine.tables.arrow_values import by_number
 from engine.tables.conflicts import Resolution, resolve
 from engine.tables.literal_rows import literal_rows
 from engine.tables.row_checks import check_rows
@@ -27,8 +28,11 @@ from sql.bind.writes.insert import BoundInsert
 from sql.bind.writes.on_conflict import BoundConflict
 from sql.bind.writes.update import BoundUpdate
 from sql.bind.writes.write_target import ROWS
-from sql.tree.expressions import Column, Literal
-from sql.tree.relations import Project, Relation
+from sql.errors import SqlError
+from sql.tree.expressions import Call, Column, Expression, Literal
+from sql.tree.relations import OutputColumn, Project, Relation, Values
+from sql.tree.walks import calls, walk
+from sql.types.datatypes import INT4
 from views.model.arrow_schema import arrow_schema
 
 BoundWrite = BoundInsert | BoundUpdate | BoundDelete
@@ -76,6 +80,52 @@ class TableWriter:
         outcome = self._outcome("INSERT 0", resolution.rows_count, bound.returning, resolution.written())
         self._apply(resolution, bound.conflict)
         return outcome
+
+    def rows_that_go_on(self, source: Relation) -> pa.Table | None:
+        """Return the rows of the source of an INSERT; None if one fails, or may where an error would
+        end the transaction.
+        """
+        try:
+            rows = literal_rows(source, self.entry.description)
+            if rows is None and isinstance(source, Project) and "nextval" in calls(source):
+                return self._numbered_rows(source)
+            if rows is None and not self.transaction.changed:
+                return self._named(self.transaction.query(source, self.inputs))
+            return rows
+        except SqlError:
+            if not self.transaction.goes_on():
+                raise
+            return None
+
+    def _numbered_rows(self, source: Project) -> pa.Table | None:
+        """Return rows of literals, where columns have numbers of sequences by default."""
+        numbers = [name for name, item in source.items if any(is_number(part) for part in walk(item))]
+        items = ((name, Literal(None, item.type) if name in numbers else item) for name, item in source.items)
+        rows = literal_rows(replace(source, items=tuple(items)), self.entry.description)
+        if rows is None:
+            return None
+        each = Values(((Literal(0, INT4),),) * rows.num_rows, (OutputColumn("n", INT4),))
+        found = self.transaction.query(Project(each, tuple(one for one in source.items if one[0] in numbers)), {})
+        columns = {name: rows.column(name) for name in rows.column_names}
+        return pa.table(columns | dict(zip(numbers, found.columns, strict=True)))
+
+    def insert_unless_refused(self, rows: pa.Table, given: Iterable[int]) -> bool:
+        """Insert rows; or tell that one of them may not be, after which the transaction goes on.
+
+        Raises the errors that the table meets only while it is written.
+        """
+        try:
+            self.check(rows, given)
+            named = by_number(rows, self.entry.description.columns)
+            self.transaction.refuse_known_keys(self.entry, named)
+            self.transaction.references.look_ahead(self.entry, named)
+        except SqlError:
+            if not self.transaction.goes_on():
+                raise
+            return False
+        self.transaction.insert(self.entry, rows)
+        self.transaction.references.check(self.now_us)
+        return True
 
     def update(self, bound: BoundUpdate) -> Outcome:
         """Change the rows of the source.
@@ -142,6 +192,11 @@ class TableWriter:
     def _named(self, rows: pa.Table) -> pa.Table:
         """Return the rows under the names that the table's columns have."""
         return rows.rename_columns([column.name for column in self.entry.description.columns])
+
+
+def is_number(expression: Expression) -> bool:
+    """Tell whether an expression is the next number of a sequence."""
+    return isinstance(expression, Call) and expression.function == "nextval"
 
 
 def once_each(found: pa.Table) -> pa.Table:

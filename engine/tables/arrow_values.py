@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from ringbuffer.decode.json_texts import jsonb_texts
 from ringbuffer.decode.numeric_texts import numeric_texts
+from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError
 from sql.functions.constants import unscaled_value
 from sql.times.input_styles import InputStyles
@@ -44,6 +45,11 @@ class FieldError(Exception):
         self.index = index
         self.text = text
         self.error = error
+
+
+def by_number(rows: pa.Table, columns: Sequence[ColumnDescription]) -> pa.Table:
+    """Return rows with their columns called v<attnum>."""
+    return rows.rename_columns([f"v{column.number}" for column in columns])
 
 
 def column_array(values: Sequence[LiteralValue], kind: SqlType) -> pa.Array:

@@ -166,6 +166,15 @@ class References:
             if written.description.oid == oid:
                 raise SqlError("55006", f'cannot {statement} "{name}" because it has pending trigger events')
 
+    def look_ahead(self, table: TableEntry, rows: pa.Table) -> None:
+        """Raise 23503 for rows that `check` will refuse once they are written.
+
+        rows: as for `add`.
+        """
+        for link in links_from(table, self._transaction.image):
+            if not self._waits(link):
+                self._require_parents(link, rows)
+
     def _waits(self, link: Link) -> bool:
         return self.deferral.waits(link.child.description.oid, link.constraint)
 

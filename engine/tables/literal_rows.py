@@ -3,12 +3,14 @@ parameters.
 
 Enters: the source of a bound INSERT. Leaves: whole rows of the table, or None where something has
 to be computed. The conversions that assignment puts around a constant are done here where they only
-apply a length or (p,s), or widen an integer.
+apply a length or (p,s), widen an integer, or are those of drivers: an integer or a float8 for
+another number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 import pyarrow as pa
 
@@ -26,6 +28,11 @@ INTEGER_BITS = {"int2": 15, "int4": 31, "int8": 63}
 
 class NotConstantError(Exception):
     """An item of VALUES that the engine has to compute."""
+
+
+def plain_float(value: float) -> bool:
+    """Tell whether a float8 is a numeric of a few digits; the engine does the others."""
+    return value == 0 or 1e-9 <= abs(value) < 1e15
 
 
 def literal_rows(source: Relation, relation: RelationDescription) -> pa.Table | None:
@@ -77,4 +84,8 @@ def constant(item: Expression) -> LiteralValue:
         limit = 1 << INTEGER_BITS[target]
         if -limit <= value < limit:
             return value
+    if source in INTEGER_BITS and target == "float8" and isinstance(value, int):
+        return float(value)
+    if source == "float8" and target == "numeric" and isinstance(value, float) and plain_float(value):
+        return apply_modifier(Decimal(f"{value + 0.0:.15g}"), item.type, None, item.explicit)
     raise NotConstantError

@@ -21,6 +21,7 @@ from engine.catalog.image import CatalogImage, TableEntry
 from engine.embedded.duckdb_errors import CONFLICT, sql_error
 from engine.embedded.query_engine import Cursor, QueryEngine, passing_rows
 from engine.embedded.result_forms import in_forms
+from engine.tables.arrow_values import by_number
 from engine.tables.foreign_keys import References
 from engine.tables.locks import SessionLocks
 from engine.tables.sequence_functions import ANSWERED, SequenceSession, in_session, uses_sequences
@@ -150,9 +151,9 @@ class TableTransaction:
         target = ", ".join((TOUCHED, *(f"c{number}" for number in numbers)))
         values = ", ".join(("0", *(f"v{number}" for number in numbers)))
         text = f'INSERT INTO stored.{table.physical} ({target}) SELECT {values} FROM "{ROWS}"'
-        named = rows.rename_columns([f"v{number}" for number in numbers])
+        named = by_number(rows, table.description.columns)
         if self.journal is not None and self.journal.holds and rows.num_rows:
-            self._refuse_known_keys(table, named)
+            self.refuse_known_keys(table, named)
         self._write(table, text, named)
         self.references.add(table, named)
 
@@ -411,10 +412,10 @@ class TableTransaction:
                     raise SqlError("40001", CONFLICT, detail="A table was made or altered in between.") from error
                 raise sql_error(error) from error
 
-    def _refuse_known_keys(self, table: TableEntry, rows: pa.Table) -> None:
+    def refuse_known_keys(self, table: TableEntry, rows: pa.Table) -> None:
         """Raise 23505 for a key that exists already, or twice in `rows`, before DuckDB does.
 
-        An error of DuckDB would end its transaction.
+        An error of DuckDB would end its transaction. rows: see `by_number`.
         """
         for constraint in table.description.constraints:
             if not constraint.is_key:
