@@ -82,8 +82,9 @@ class TableWriter:
         return outcome
 
     def rows_that_go_on(self, source: Relation) -> pa.Table | None:
-        """Return the rows of the source of an INSERT; None if one fails, or may where an error would
-        end the transaction.
+        """Return the rows of the source of an INSERT.
+
+        None if one fails, or may fail where an error would end the transaction.
         """
         try:
             rows = literal_rows(source, self.entry.description)
