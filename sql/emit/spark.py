@@ -22,7 +22,7 @@ from sql.functions.table import SPARK_AGGREGATES, SPARK_RULES
 from sql.times.civil import DAY_US, TIMESTAMP_INFINITY
 from sql.tree.expressions import Expression, Literal, WindowCall, WindowFrame
 from sql.tree.relations import Relation, Schema, TableFunction
-from sql.types.datatypes import FAMILIES, SqlType
+from sql.types.datatypes import FAMILIES, SqlType, scaled_numeric
 from sql.types.enums import EnumFamily
 from sql.values.special_numbers import SPECIAL_SCALE
 
@@ -102,6 +102,13 @@ class SparkExpressions(ExpressionPrinter):
 
     def pack(self, text: str, scale: int) -> str:
         return f"numeric_pack({text}, {scale})"
+
+    def bigint_sum(self, wrap: Callable[[str], str], text: str, word: str) -> str:
+        # Spark adds decimals as objects, so the halves of each value are added as integers.
+        if word:
+            return super().bigint_sum(wrap, text, word)
+        upper, lower = wrap(f"sum(shiftright({text}, 32))"), wrap(f"sum({text} & {(1 << 32) - 1}L)")
+        return f"(CAST({upper} AS {self.type_name(scaled_numeric(0))}) * {1 << 32}L + {lower})"
 
     def moment(self, micros: str, family: str) -> str:
         text = f"timestamp_micros({micros})"

@@ -98,8 +98,9 @@ def _total(aggregate: AggregateText) -> str:
     if kind.family in INTEGERS:
         whole = scaled_numeric(0)
         target = whole if aggregate.call.function == "avg" or kind.family == "int8" else aggregate.call.type
-        inner = text if kind.family != "int8" else f"CAST({text} AS {printer.type_name(whole)})"
-        return f"CAST({wrap(f'sum({aggregate.word}{inner})')} AS {printer.type_name(target)})"
+        word = aggregate.word
+        total = printer.bigint_sum(wrap, text, word) if kind.family == "int8" else wrap(f"sum({word}{text})")
+        return f"CAST({total} AS {printer.type_name(target)})"
     match form_of(kind):
         case "numeric":
             return f"CAST({wrap(f'sum({aggregate.word}{text})')} AS {printer.type_name(kind)})"
