@@ -157,7 +157,7 @@ class Printer(Protocol):
         return None
 
     def bigint_sum(self, wrap: Callable[[str], str], text: str, word: str) -> str:
-        """Return the sum of bigints, a numeric, as it may be larger; `word` is 'DISTINCT ' or ''."""
+        """Return the sum of bigints, which is a numeric; `word` is 'DISTINCT ' or ''."""
         return wrap(f"sum({word}CAST({text} AS {self.type_name(scaled_numeric(0))}))")
 
     def added_text(self, aggregate: Any) -> str:
