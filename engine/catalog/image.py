@@ -147,7 +147,7 @@ class TableEntry:
             called c<number>.
         next_number: of the next column.
         defaults: by column number.
-        checks: by constraint name.
+        checks: the texts of checks, and of what indexes compute, by `source_key`.
         indexes: name of a key or an index -> its inner name; a key has its inner name in DuckDB.
         data: shared by all images that have the table.
     """
@@ -168,7 +168,7 @@ class TableEntry:
     def with_constraints(self, constraints: Iterable[ConstraintDescription]) -> TableEntry:
         """Return the table with these constraints, and with their checks and indexes alone."""
         kept = tuple(constraints)
-        checks = {one.name: self.checks[one.name] for one in kept if one.kind == "check"}
+        checks = {one.source_key: self.checks[one.source_key] for one in kept if one.source_key in self.checks}
         indexes = {one.name: self.indexes[one.name] for one in kept if one.is_key or one.is_index}
         return replace(self, description=replace(self.description, constraints=kept), checks=checks, indexes=indexes)
 

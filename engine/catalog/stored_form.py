@@ -252,7 +252,7 @@ def _table(entry: TableEntry) -> dict[str, object]:
                 "name": constraint.name,
                 "kind": constraint.kind,
                 "columns": list(constraint.columns),
-                "source": _source(entry.checks.get(constraint.name)),
+                "source": _source(entry.checks.get(constraint.source_key)),
                 "index": entry.indexes.get(constraint.name),
                 "comment": constraint.comment,
                 "options": list(constraint.options),

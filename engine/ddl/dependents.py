@@ -82,14 +82,15 @@ class Dependent:
         """The columns of its relation without which a default or a constraint is not there."""
         if self.constraint is None or self.relation is None:
             return set() if self.column is None else {self.column}
-        constraints = {known.name: known for known in self.relation.description.constraints if not known.is_index}
+        constraints = {known.source_key: known for known in self.relation.description.constraints}
         return used_by(constraints[self.constraint], self.relation.description.columns)
 
     @property
     def text(self) -> str:
         """The dependent as DROP's messages call it."""
         if self.constraint is not None:
-            return f"constraint {self.constraint} on {shown(self.entry)}"
+            name = self.constraint.removeprefix("\0")
+            return f"index {name}" if name != self.constraint else f"constraint {name} on {shown(self.entry)}"
         number = self.typed or self.column
         if number is None or self.relation is None:
             return shown(self.entry)
@@ -282,8 +283,8 @@ def naming(image: CatalogImage, oid: int, on: str, number: int = 0) -> list[Depe
 
 
 def without_constraint(entry: TableEntry, name: str | None) -> TableEntry:
-    """Return a table without the foreign key or check called `name`."""
-    return entry.with_constraints(one for one in entry.description.constraints if one.name != name or one.is_index)
+    """Return a table without the foreign key, check or index whose `source_key` is `name`."""
+    return entry.with_constraints(one for one in entry.description.constraints if one.source_key != name)
 
 
 def reads(entry: Entry, needed: Entry) -> bool:
@@ -373,9 +374,9 @@ def views_using(image: CatalogImage, table: TableEntry, number: int) -> list[Ent
 
 def used_by(constraint: ConstraintDescription, columns: Sequence[ColumnDescription]) -> set[int]:
     """Return the numbers of the columns of a constraint."""
-    if constraint.condition is None:
-        return {*constraint.columns, *constraint.included}
-    return {columns[column.index].number for column in columns_of(constraint.condition)}
+    computed = () if constraint.condition is None else columns_of(constraint.condition)
+    numbers = {columns[column.index].number for column in computed}
+    return (numbers | {*constraint.columns, *constraint.included}) - {0}
 
 
 def refusal(what: str, found: Iterable[Dependent]) -> SqlError:

@@ -267,7 +267,10 @@ def _restored_table(image: CatalogImage, relation: dict[str, Any]) -> TableEntry
         for constraint in relation["constraints"]
     )
     defaults = {column["number"]: source_of(column["default"], image) for column in relation["columns"]}
-    checks = {constraint["name"]: source_of(constraint["source"], image) for constraint in relation["constraints"]}
+    checks = {
+        one.source_key: source_of(plain["source"], image)
+        for one, plain in zip(constraints, relation["constraints"], strict=True)
+    }
     entry = TableEntry(
         RelationDescription(relation["name"], "table", relation["oid"], columns, constraints=constraints),
         relation["physical"],

@@ -3,7 +3,8 @@
 Enters: a statement, a `TableWork`. Leaves: the work's image with the change. A unique index is a
 key like that of a constraint, but for the catalog. Any other index is a name in the catalog: tables
 are read column by column, without the row groups that min and max rule out, and need no second
-structure to be searched.
+structure to be searched. What an index computes, and its WHERE, is kept as one text, ROW(...), like
+that of a check, and no value of it is computed.
 """
 
 from __future__ import annotations
@@ -11,19 +12,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.catalog.image import WORDS, StreamEntry, TableEntry
+from engine.catalog.image import WORDS, SourceText, StreamEntry, TableEntry, source_text
 from engine.ddl.dependents import Dependent, links_needing, refusal
 from engine.ddl.dropping import skipped
 from engine.ddl.table_alterations import columns_of
 from engine.ddl.table_constraints import require_key_type
 from engine.ddl.table_names import free_name, joined_names, relation_names
 from engine.ddl.table_work import TableWork
+from engine.tables.table_expressions import bound_check, index_columns, with_objects
 from sql.bind.collations import COLLATABLE
+from sql.bind.expressions.context import References
+from sql.bind.writes.constraints import bind_index_condition, bind_indexed
 from sql.catalog.catalog import ConstraintDescription
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import in_schema_of, name_of, schema_of
 from sql.names.suggestions import did_you_mean
 from sql.parse.statements.indexes import CreateIndex, DropIndex, RenameIndex
+from sql.parse.syntax import Row
 from sql.types.datatypes import element_family
 
 KINDS = frozenset({"index", "unique index"})
@@ -39,6 +44,7 @@ def create_index(statement: CreateIndex, work: TableWork) -> None:
     """
     entry = _table(statement, work)
     _require_method(statement)
+    source = _source(statement, entry, work)
     numbers = _columns(statement.columns, entry, statement)
     included = _columns(statement.included, entry)
     taken = relation_names(work.image)
@@ -46,23 +52,28 @@ def create_index(statement: CreateIndex, work: TableWork) -> None:
         error = SqlError("42P07", f'relation "{statement.name}" already exists')
         work.skip(error, statement.if_not_exists, error.sqlstate)
         return
-    name = statement.name
-    if name is None:
-        shown = joined_names([name for name, _ in (*statement.columns, *statement.included)])
-        name = free_name(entry.description.name, shown, "idx", taken)
-    kind = "unique index" if statement.unique else "index"
     made = ConstraintDescription(
-        name,
-        kind,
+        statement.name or "",
+        "unique index" if statement.unique else "index",
         numbers,
         options=statement.options,
         method=statement.method,
         included=included,
         collations=tuple("" if one == "default" else one for one in statement.collations),
     )
+    checks = dict(entry.checks)
+    if source is not None:
+        condition, source = bound_check(source, entry.description, work.image, is_index=True)
+        made = replace(made, condition=condition, text=source.text)
+    if statement.name is None:
+        shown = joined_names([one.name for one in index_columns(entry, made, source)])
+        made = replace(made, name=free_name(entry.description.name, shown, "idx", taken))
+    if source is not None:
+        checks[made.source_key] = source
     constraints = (*entry.description.constraints, made)
-    indexes = {**entry.indexes, name: f"i{work.take_oid()}"}
-    after = replace(entry, description=replace(entry.description, constraints=constraints), indexes=indexes)
+    indexes = {**entry.indexes, made.name: f"i{work.take_oid()}"}
+    description = replace(entry.description, constraints=constraints)
+    after = replace(entry, description=description, indexes=indexes, checks=checks)
     if statement.unique:
         work.require_distinct(after, made)
         # DuckDB adds no index to a table that this transaction has changed already.
@@ -126,7 +137,32 @@ def rename_index(statement: RenameIndex, work: TableWork) -> None:
     name, new_name = index.name, name_of(new_name)
     constraints = tuple(replace(one, name=new_name) if one is index else one for one in entry.description.constraints)
     indexes = {new_name if one == name else one: physical for one, physical in entry.indexes.items()}
-    work.put(replace(entry, description=replace(entry.description, constraints=constraints), indexes=indexes))
+    key, new_key = index.source_key, replace(index, name=new_name).source_key
+    checks = {new_key if one == key else one: source for one, source in entry.checks.items()}
+    description = replace(entry.description, constraints=constraints)
+    work.put(replace(entry, description=description, indexes=indexes, checks=checks))
+
+
+def _source(statement: CreateIndex, entry: TableEntry, work: TableWork) -> SourceText | None:
+    """Return the text of what an index computes, None for one of columns alone.
+
+    Raises the errors of its expressions, and 0A000 for a unique index.
+    """
+    description, image, settings = entry.description, work.image, work.settings
+    if statement.where is not None:
+        bind_index_condition(statement.where[0], description, image, settings)
+    computed = [*statement.expressions, *([] if statement.where is None else [statement.where])]
+    references = References()
+    bind_indexed(Row(tuple(written for written, _ in computed), 0, ""), description, image, settings, references)
+    if not computed:
+        return None
+    if statement.unique:
+        what = "a part of the rows" if statement.where else "an expression"
+        hint = "Keep the value in a column of its own, NULL where it may repeat, and make a unique index of that."
+        raise not_supported(f"a unique index of {what}", hint=hint)
+    text = f"ROW({', '.join(text for _, text in computed)})"
+    names = tuple((column.name, column.number) for column in description.columns)
+    return with_objects(replace(source_text(text, settings, names), table=description.name), references)
 
 
 def _table(statement: CreateIndex, work: TableWork) -> TableEntry:
@@ -169,6 +205,9 @@ def _columns(
     columns = {column.name: column for column in entry.description.columns}
     numbers = []
     for index, (name, position) in enumerate(written):
+        if not name:
+            numbers.append(0)
+            continue
         column = columns.get(name)
         if column is None:
             hint = did_you_mean(name, columns, "the column")

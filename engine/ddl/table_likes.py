@@ -8,6 +8,7 @@ the statement itself, the last two under new names, as in PostgreSQL.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from engine.catalog.image import Entry, SequenceEntry, SourceText, StreamEntry, TableEntry
@@ -16,7 +17,7 @@ from engine.ddl.table_building import build_table, stored_type
 from engine.ddl.table_constraints import with_key
 from engine.ddl.table_names import free_name, joined_names, own_names, relation_names
 from engine.ddl.table_work import TableWork
-from engine.tables.table_expressions import bound_check, bound_defaults, names_row, with_columns
+from engine.tables.table_expressions import bound_check, bound_defaults, index_columns, names_row, with_columns
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
@@ -123,9 +124,7 @@ def with_check_like(
         raise SqlError("42710", message)
     numbers = numbers_in(entry)
     new_numbers = {column.number: numbers[column.name] for column in source.description.columns}
-    text = source.checks[check.name]
-    names = tuple((name, new_numbers[number]) for name, number in text.names if number in new_numbers)
-    text = replace(text, names=names)
+    text = renumbered(source.checks[check.name], new_numbers)
     comment = check.comment if "comments" in like.including else ""
     if names_row(text):
         table = name_of(source.description.name)
@@ -144,19 +143,30 @@ def with_check_like(
 def with_index_like(entry: TableEntry, source: TableEntry, index: ConstraintDescription, work: TableWork) -> TableEntry:
     """Return the table with an index over the same columns."""
     description = entry.description
-    columns, included = ([one.name for one in source.numbered(own)] for own in (index.columns, index.included))
-    name = free_name(description.name, joined_names([*columns, *included]), "idx", relation_names(work.image))
+    names = [one.name for one in index_columns(source, index)]
+    name = free_name(description.name, joined_names(names), "idx", relation_names(work.image))
     numbers = numbers_in(entry)
+    new_numbers = {0: 0, **{column.number: numbers[column.name] for column in source.description.columns}}
     made = replace(
         index,
         name=name,
-        columns=tuple(numbers[column] for column in columns),
-        included=tuple(numbers[column] for column in included),
+        columns=tuple(new_numbers[number] for number in index.columns),
+        included=tuple(new_numbers[number] for number in index.included),
         comment="",
     )
+    checks = dict(entry.checks)
+    if index.condition is not None:
+        text = renumbered(source.checks[index.source_key], new_numbers)
+        condition, checks[made.source_key] = bound_check(text, description, work.image, is_index=True)
+        made = replace(made, condition=condition)
     constraints = (*description.constraints, made)
     indexes = {**entry.indexes, name: f"i{work.take_oid()}"}
-    return replace(entry, description=replace(description, constraints=constraints), indexes=indexes)
+    return replace(entry, description=replace(description, constraints=constraints), indexes=indexes, checks=checks)
+
+
+def renumbered(text: SourceText, numbers: Mapping[int, int]) -> SourceText:
+    """Return the text of a check or an index with other numbers of the columns in it."""
+    return replace(text, names=tuple((name, numbers[number]) for name, number in text.names if number in numbers))
 
 
 def numbers_in(entry: TableEntry) -> dict[str, int]:

@@ -15,10 +15,11 @@ from engine.catalog.as_then import ObjectsAsThen
 from engine.catalog.image import CatalogImage, Entry, SourceText, StreamEntry, TableEntry, source_text
 from engine.tables.sequence_functions import ANSWERED
 from sql.bind.expressions.context import References
+from sql.bind.queries.outputs import NAMELESS, output_name
 from sql.bind.queries.recursion import parts
-from sql.bind.writes.constraints import bind_check
+from sql.bind.writes.constraints import bind_check, bind_indexed
 from sql.bind.writes.insert import bind_default
-from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
+from sql.catalog.catalog import ColumnDescription, ConstraintDescription, RelationDescription, SessionSettings
 from sql.catalog.schemas import found_key
 from sql.errors import not_supported
 from sql.names.relation_keys import quoted_key, relation_key, schema_of
@@ -47,10 +48,12 @@ def bound_description(entry: TableEntry, image: CatalogImage) -> TableEntry:
     description = replace(entry.description, columns=columns)
     constraints, checks = [], {}
     for constraint in description.constraints:
-        if constraint.kind == "check":
-            condition, source = bound_check(entry.checks[constraint.name], description, image)
+        if constraint.source_key in entry.checks:
+            condition, source = bound_check(
+                entry.checks[constraint.source_key], description, image, constraint.is_index
+            )
             constraint = replace(constraint, condition=condition, text=source.text)
-            checks[constraint.name] = source
+            checks[constraint.source_key] = source
         constraints.append(constraint)
     description = replace(description, constraints=tuple(constraints))
     return replace(entry, description=description, defaults=defaults, checks=checks)
@@ -103,10 +106,10 @@ def with_each_column(
 
 
 def bound_check(
-    source: SourceText, description: RelationDescription, image: CatalogImage
+    source: SourceText, description: RelationDescription, image: CatalogImage, is_index: bool = False
 ) -> tuple[Expression, SourceText]:
-    """Return a check over a row of the table in its present form, and its text with the objects in
-    it.
+    """Return a check, or what an index computes, over a row of the table in its present form, and
+    its text with the objects in it.
     """
     indexes = {column.number: index for index, column in enumerate(description.columns)}
     numbers = [number for _, number in source.names if number in indexes]
@@ -117,12 +120,39 @@ def bound_check(
     written = parsed_expression(source.text)
     source = replace(source, table=source.table or _table_in(written, dict(source.names), description.name))
     row = replace(description, name=source.table, columns=then)
-    condition = bind_check(written, row, catalog, source.settings, references)
+    bind = bind_indexed if is_index else bind_check
+    condition = bind(written, row, catalog, source.settings, references)
 
     def now(node: Expression) -> Expression | None:
         return replace(node, index=indexes[numbers[node.index]]) if isinstance(node, Column) else None
 
     return map_expression(condition, now), with_objects(source, references)
+
+
+def index_columns(
+    entry: TableEntry, index: ConstraintDescription, source: SourceText | None = None
+) -> list[ColumnDescription]:
+    """Return the columns of an index, those of INCLUDE too; an expression has the name of its
+    function, or expr, and a number after it where that is taken.
+
+    source: the text of an index that the table does not have yet.
+    """
+    by_number = {column.number: column for column in entry.description.columns}
+    source = source or entry.checks.get(index.source_key)
+    written = parsed_expression(source.text) if source is not None else None
+    computed = zip(written.items, index.expressions, strict=True) if isinstance(written, syntax.Row) else iter(())
+    found: list[ColumnDescription] = []
+    for number in (*index.columns, *index.included):
+        column = by_number.get(number)
+        if column is None:
+            item, expression = next(computed)
+            column = ColumnDescription(output_name(item).replace(NAMELESS, "expr"), expression.type)
+        taken, name, count = {one.name for one in found}, column.name, 0
+        while column.name in taken:
+            count += 1
+            column = replace(column, name=f"{name}{count}")
+        found.append(column)
+    return found
 
 
 def _table_in(written: syntax.Expression, columns: Container[str], today: str) -> str:

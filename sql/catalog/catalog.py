@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 from sql.catalog.search_path import path_names, path_text
 from sql.names.relation_keys import TEMPORARY, temporary_schema
 from sql.times.input_styles import USUAL, InputStyles, input_styles
-from sql.tree.expressions import Expression
+from sql.tree.expressions import Call, Expression
 from sql.tree.relations import BoundQuery
 from sql.types.datatypes import TIMESTAMPTZ, SqlType
 from sql.types.enums import EnumType
@@ -69,8 +69,9 @@ class ConstraintDescription:
 
     Attributes:
         kind: 'primary key', 'unique', 'check', 'foreign key', 'unique index' or 'index'.
-        columns: attnums.
-        condition: of a check, over the table's row.
+        columns: attnums; 0 stands for an expression of an index.
+        condition: of a check, over the table's row; of an index a row of its expressions, then of
+            its WHERE, if it has any of them.
         reference: of a foreign key.
         comment: of COMMENT ON CONSTRAINT.
         options: of an index, those of each column as pg_index has them; empty: all 0.
@@ -95,6 +96,16 @@ class ConstraintDescription:
     def is_key(self) -> bool:
         """True when no two rows may have the same values in the columns."""
         return self.kind in KEYS
+
+    @property
+    def source_key(self) -> str:
+        """Key of its text in its table: an index may have the name of a check."""
+        return "\0" * self.is_index + self.name
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The expressions of an index, then the condition of one of a part of the rows."""
+        return self.condition.arguments if self.is_index and isinstance(self.condition, Call) else ()
 
     @property
     def is_index(self) -> bool:

@@ -27,6 +27,7 @@ CREATE TABLE "Other Schema".visit (
     n bigint GENERATED ALWAYS AS IDENTITY, paid bool DEFAULT false, UNIQUE (city, price)
 );
 CREATE INDEX by_city ON "Other Schema".visit (city, price);
+CREATE INDEX ON "Other Schema".visit (abs(city), (price * 2) DESC) WHERE price > 0;
 CREATE FOREIGN TABLE trips (city int, fare numeric(10,2), note text DEFAULT 'none') SERVER stream OPTIONS (capacity '1024');
 CREATE VIEW fares WITH (on_error = skip) AS SELECT city, count(*) AS n, sum(fare) AS total FROM trips GROUP BY city;
 CREATE VIEW named AS SELECT c.name, f.n, f.total FROM fares f JOIN city c ON c.id = f.city;

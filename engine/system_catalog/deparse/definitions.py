@@ -25,10 +25,11 @@ from engine.tables.table_expressions import parsed_expression
 from sql.bind.expressions.user_functions import body_query
 from sql.bind.notes import NotedColumn, Notes
 from sql.bind.queries.noted import noted_body, noted_expression, noted_query
-from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
+from sql.catalog.catalog import ColumnDescription, ConstraintDescription, RelationDescription, SessionSettings
 from sql.catalog.functions import FunctionDescription
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
+from sql.parse.syntax import Expression, FunctionCall, Row
 from sql.types.datatypes import BOOL, SqlType
 
 View = ViewEntry | DisabledViewEntry
@@ -63,12 +64,44 @@ def default_text(source: SourceText, column: ColumnDescription, image: CatalogIm
 
 def check_text(source: SourceText, relation: RelationDescription, image: CatalogImage, style: Style, zone: str) -> str:
     """Return a check's condition as pg_get_expr shows it: columns by their present names."""
-    today = {column.number: column for column in relation.columns}
-    known = [
-        (NotedColumn(name, today[number].type), today[number].name) for name, number in source.names if number in today
-    ]
-    noted, names = [one for one, _ in known], [name for _, name in known]
+    noted, names = _columns_then(source, relation)
     return _expression_text(source, relation.name, noted, names, BOOL, image, style, zone)
+
+
+def index_texts(
+    entry: TableEntry, index: ConstraintDescription, image: CatalogImage, style: Style, zone: str
+) -> list[tuple[str, bool]]:
+    """Return what an index computes as pg_get_expr shows it: expressions, each with whether it is a
+    call, which needs no parentheses around it, then the condition of an index of a part of the
+    rows.
+    """
+    source = entry.checks.get(index.source_key)
+    if source is None:
+        return []
+    noted, names = _columns_then(source, entry.description)
+    whole = parsed_expression(source.text)
+    assert isinstance(whole, Row), source.text
+    meaning = _row_meaning(source, whole, entry.description.name, noted, image, zone)
+    own = name_of(entry.description.name)
+    return [
+        (expression_text(item, meaning, style, names, bound.type, own), isinstance(item, FunctionCall))
+        for item, bound in zip(whole.items, index.expressions, strict=True)
+    ]
+
+
+def _columns_then(source: SourceText, relation: RelationDescription) -> tuple[list[NotedColumn], list[str]]:
+    """Return the columns of a relation as a text calls them, and their present names."""
+    today = {column.number: column for column in relation.columns}
+    known = [(name, today[number]) for name, number in source.names if number in today]
+    return [NotedColumn(name, column.type) for name, column in known], [column.name for _, column in known]
+
+
+def _row_meaning(
+    source: SourceText, node: Expression, relation: str, columns: Sequence[NotedColumn], image: CatalogImage, zone: str
+) -> Meaning:
+    then = ObjectsAsThen(image, source.objects)
+    notes = noted_expression(node, source.table or relation, columns, then, source.settings)
+    return replace(_meaning(notes, then, source.settings, zone), oids=dict(source.sequences))
 
 
 def _expression_text(
@@ -82,9 +115,8 @@ def _expression_text(
     zone: str,
 ) -> str:
     """Return an expression over columns, as its text calls them, by their present names."""
-    node, then = parsed_expression(source.text), ObjectsAsThen(image, source.objects)
-    notes = noted_expression(node, source.table or relation, columns, then, source.settings)
-    meaning = replace(_meaning(notes, then, source.settings, zone), oids=dict(source.sequences))
+    node = parsed_expression(source.text)
+    meaning = _row_meaning(source, node, relation, columns, image, zone)
     return expression_text(node, meaning, style, names, kind, name_of(relation))
 
 
@@ -118,10 +150,29 @@ def stored_expressions(entry: TableEntry | StreamEntry, image: CatalogImage) -> 
         if column.number in entry.defaults:
             show: Show = partial(default_text, entry.defaults[column.number], column)
             found[show(image, STORED, "UTC")] = show
-    for source in entry.checks.values() if isinstance(entry, TableEntry) else ():
-        show = partial(check_text, source, entry.description)
-        found[show(image, STORED, "UTC")] = show
+    for one in entry.description.constraints if isinstance(entry, TableEntry) else ():
+        assert isinstance(entry, TableEntry), "a stream has no constraints"
+        shows: list[Show] = []
+        if one.kind == "check":
+            shows = [partial(check_text, entry.checks[one.name], entry.description)]
+        elif one.condition is not None:
+            shows = [partial(index_expressions, entry, one), partial(index_condition, entry, one)]
+        found |= {show(image, STORED, "UTC"): show for show in shows}
     return found
+
+
+def index_expressions(
+    entry: TableEntry, index: ConstraintDescription, image: CatalogImage, style: Style, zone: str
+) -> str:
+    """Return the expressions of an index as pg_get_expr shows them, '' for one of columns alone."""
+    return ", ".join(text for text, _ in index_texts(entry, index, image, style, zone)[: index.columns.count(0)])
+
+
+def index_condition(
+    entry: TableEntry, index: ConstraintDescription, image: CatalogImage, style: Style, zone: str
+) -> str:
+    """Return the condition of an index as pg_get_expr shows it, '' for one of all rows."""
+    return "".join(text for text, _ in index_texts(entry, index, image, style, zone)[index.columns.count(0) :])
 
 
 def _meaning(notes: Notes, then: ObjectsAsThen, settings: SessionSettings, zone: str) -> Meaning:

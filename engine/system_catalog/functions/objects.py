@@ -4,6 +4,7 @@ names of owners, visibility.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from engine.catalog.image import (
@@ -15,9 +16,12 @@ from engine.catalog.image import (
 )
 from engine.embedded.functions.text import quote_ident as quoted_name
 from engine.system_catalog.catalog_functions import catalog_function, constant, named
-from engine.system_catalog.deparse.definitions import view_text
+from engine.system_catalog.deparse.definitions import index_texts, view_text
 from engine.system_catalog.deparse.layout import Style
+from engine.system_catalog.object_oids import part_oid
+from engine.system_catalog.rows.relations import indexes_of
 from engine.system_catalog.static_rows import Row, relations
+from engine.tables.table_expressions import index_columns
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of, schema_of
 from sql.types.datatypes import SqlType
@@ -145,7 +149,16 @@ def pg_get_indexdef(context: SessionContext, oid: int | None, column: int | None
     row = next((one for one in context.snapshot.rows("pg_index") if one["indexrelid"] == oid), None)
     if row is None:
         return None
-    names = _column_names(context, row["indrelid"], row["indkey"])
+    entry = context.snapshot.image.by_oid(row["indrelid"])
+    assert isinstance(entry, TableEntry), "an index has a table"
+    made = next(one for one, inner in indexes_of(entry) if part_oid("index", row["indrelid"], inner) == oid)
+    shown = index_texts(
+        entry, made, context.snapshot.image, style_of(context, bool(pretty)), context.settings.time_zone
+    )
+    texts = iter(text if is_call else f"({text})" for text, is_call in shown)
+    names = [
+        next(texts) if number == 0 else _column_names(context, row["indrelid"], [number])[0] for number in row["indkey"]
+    ]
     if column:
         return names[column - 1] if 0 < column <= len(names) else ""
     index, table = (
@@ -157,23 +170,26 @@ def pg_get_indexdef(context: SessionContext, oid: int | None, column: int | None
     if not (pretty and context.is_visible("pg_class", table["oid"])):
         name = f"{quoted_name(context.snapshot.schema_name(table['relnamespace']) or '')}.{name}"
     unique = "UNIQUE " * bool(row["indisunique"])
-    keys = zip(names, _collations(context, row), row["indoption"], strict=False)
+    keys = zip(
+        names,
+        _collations(context, row, [one.type.oid for one in index_columns(entry, made)]),
+        row["indoption"],
+        strict=False,
+    )
     columns = ", ".join(column + collation + SHOWN_ORDERS[option] for column, collation, option in keys)
     method = context.snapshot.row("pg_am", index["relam"])
     assert method is not None, "an index has an access method"
     included = names[row["indnkeyatts"] :]
     tail = f" INCLUDE ({', '.join(included)})" if included else ""
+    tail += "".join(f" WHERE {text}" for text, _ in shown[made.columns.count(0) :])
     return f"CREATE {unique}INDEX {quoted_name(index['relname'])} ON {name} USING {method['amname']} ({columns}){tail}"
 
 
-def _collations(context: SessionContext, row: Row) -> list[str]:
+def _collations(context: SessionContext, row: Row, kinds: Sequence[int]) -> list[str]:
     """Return the COLLATE clause of each column of an index, '' for a column's own collation."""
-    entry = context.snapshot.image.by_oid(row["indrelid"])
-    assert entry is not None, "an index has a table"
-    kinds = {column.number: column.type.oid for column in entry.description.columns}
     clauses = []
-    for number, oid in zip(row["indkey"], row["indcollation"], strict=False):
-        kind = context.snapshot.row("pg_type", kinds[number])
+    for kind_oid, oid in zip(kinds, row["indcollation"], strict=False):
+        kind = context.snapshot.row("pg_type", kind_oid)
         own = kind is None or oid == kind["typcollation"]
         collation = None if own else context.snapshot.row("pg_collation", oid)
         clauses.append("" if collation is None else f" COLLATE {quoted_name(collation['collname'])}")

@@ -9,11 +9,12 @@ from functools import cache
 from itertools import zip_longest
 
 from engine.catalog.image import CatalogImage, DisabledViewEntry, SequenceEntry, TableEntry, ViewEntry
-from engine.ddl.dependents import reads
-from engine.system_catalog.deparse.definitions import STORED, check_text
+from engine.ddl.dependents import reads, used_by
+from engine.system_catalog.deparse.definitions import STORED, check_text, index_condition, index_expressions
 from engine.system_catalog.object_oids import EXTENSION, METHODS, OWN_TYPE, SERVER, WRAPPER, part_oid
 from engine.system_catalog.rows.relations import columns_of, indexes_of
 from engine.system_catalog.static_rows import Row, relations, static_rows
+from engine.tables.table_expressions import index_columns
 from sql.catalog.catalog import KeyReference
 from sql.tree.walks import columns_of as columns_of_tree
 
@@ -103,9 +104,9 @@ def index_rows(image: CatalogImage) -> list[Row]:
     rows = []
     for entry in tables(image):
         oid = entry.description.oid
-        types = {column.number: column.type.oid for column in columns_of(entry)}
         for key, index in indexes_of(entry):
             numbers, both = key.columns, (*key.columns, *key.included)
+            types = [column.type.oid for column in index_columns(entry, key)][: len(numbers)]
             rows.append({
                 "indexrelid": part_oid("index", oid, index), "indrelid": oid, "indnatts": len(both), "indnkeyatts": len(numbers),
                 "indisunique": key.is_key, "indnullsnotdistinct": False, "indisprimary": key.kind == "primary key",
@@ -113,11 +114,13 @@ def index_rows(image: CatalogImage) -> list[Row]:
                 "indimmediate": True, "indisclustered": False, "indisvalid": True, "indcheckxmin": False, "indisready": True,
                 "indislive": True, "indisreplident": False, "indkey": list(both),
                 "indcollation": [
-                    named.get(collation, collations.get(types[number], 0))
-                    for number, collation in zip_longest(numbers, key.collations)
+                    named.get(collation, collations.get(kind, 0))
+                    for kind, collation in zip_longest(types, key.collations)
                 ],
-                "indclass": [_class_of(classes[key.method], types[number]) for number in numbers],
-                "indoption": list(key.options or [0] * len(numbers)), "indexprs": None, "indpred": None,
+                "indclass": [_class_of(classes[key.method], kind) for kind in types],
+                "indoption": list(key.options or [0] * len(numbers)),
+                "indexprs": index_expressions(entry, key, image, STORED, "UTC") or None,
+                "indpred": index_condition(entry, key, image, STORED, "UTC") or None,
             })  # fmt: skip
     return rows
 
@@ -157,7 +160,7 @@ def depend_rows(image: CatalogImage) -> list[Row]:
             for key, index in indexes_of(entry):
                 if key.kind not in CODES:
                     made = (class_oid, part_oid("index", oid, index), 0)
-                    numbers = (*key.columns, *key.included)
+                    numbers = sorted(used_by(key, entry.description.columns))
                     rows += [_depend(made, (class_oid, oid, number), "a") for number in numbers]
                     continue
                 constraint = (constraint_class, part_oid("constraint", oid, index), 0)

@@ -38,6 +38,7 @@ from engine.system_catalog.static_rows import (
     relations,
     static_rows,
 )
+from engine.tables.table_expressions import index_columns
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.names.relation_keys import in_temporary_schema, name_of
 from sql.types.datatypes import BOOL, INT8, SqlType
@@ -83,7 +84,7 @@ def class_rows(image: CatalogImage) -> list[Row]:
             row["relhasindex"] = bool(keys)
             # psql looks for foreign keys only where PostgreSQL would have triggers for them.
             row["relhastriggers"] = description.oid in linked
-            row["relchecks"] = len(entry.checks)
+            row["relchecks"] = sum(one.kind == "check" for one in entry.description.constraints)
             for key, index in keys:
                 place, count = part_oid("index", description.oid, index), len(key.columns) + len(key.included)
                 made = _class(place, key.name, "i", schema, count) | {"relam": METHODS[key.method]}
@@ -177,11 +178,9 @@ def attribute_rows(image: CatalogImage) -> list[Row]:
             row["attidentity"] = {"always": "a", "by default": "d"}.get(column.identity or "", "")
             rows.append(row)
         if isinstance(entry, TableEntry):
-            by_number = {column.number: column for column in columns}
             for key, index in indexes_of(entry):
                 place = part_oid("index", oid, index)
-                for number, column_number in enumerate((*key.columns, *key.included), 1):
-                    column = by_number[column_number]
+                for number, column in enumerate(index_columns(entry, key), 1):
                     rows.append(_typed(place, column.name, number, column.type, not_null=False))
     return rows
 

@@ -13,14 +13,18 @@ from sql.bind.expressions.context import BindContext, ParameterTypes, References
 from sql.bind.expressions.scope import Scope, ScopeColumn, ScopeTable
 from sql.bind.expressions.source_positions import start_of
 from sql.bind.queries.query import QUERIES
+from sql.bind.readers import is_open
 from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
+from sql.functions.volatility import is_fixed
 from sql.names.relation_keys import name_of
 from sql.parse.syntax import Expression as Syntax
-from sql.tree.expressions import Column, Expression, Subquery
+from sql.parse.syntax import Row
+from sql.tree.expressions import Call, Cast, Column, Expression, Subquery
 from sql.tree.walks import walk
-from sql.types.casts import can_cast, plain_name
-from sql.types.datatypes import BOOL
+from sql.types.casts import STRINGS, can_cast, plain_name
+from sql.types.datatypes import BOOL, TEXT, record_type
+from sql.types.records import RecordType
 
 
 def bind_check(
@@ -38,6 +42,40 @@ def bind_check(
     return _condition(binder, condition, "CHECK")
 
 
+def bind_indexed(
+    written: Syntax,
+    relation: RelationDescription,
+    catalog: Catalog,
+    settings: SessionSettings,
+    references: References | None = None,
+) -> Expression:
+    """Return a row of what an index computes: expressions, then the condition of its rows.
+
+    references: notes what it names. Raises 42P17 for what has other values at another time.
+    """
+    assert isinstance(written, Row), written
+    found = []
+    for item in written.items:
+        binder = row_binder(relation, catalog, settings.shared(), "index expressions", references)
+        found.append(indexed(binder, item))
+    return Call("row", tuple(found), record_type(RecordType(tuple(("", one.type) for one in found))))
+
+
+def indexed(binder: Binder, item: Syntax) -> Expression:
+    """Return one expression of an index, or its condition. Raises 0A000 and 42P17."""
+    bound = binder.bind(item)
+    for node in walk(bound):
+        if isinstance(node, Subquery):
+            raise SqlError("0A000", f"cannot use subquery in {binder.clause.removesuffix('s')}", node.position)
+    if not all(is_fixed(node, False) and not is_open(node) and not _is_shown_time(node) for node in walk(bound)):
+        raise SqlError("42P17", f"functions in {binder.clause.removesuffix('s')} must be marked IMMUTABLE")
+    return coerce(bound, TEXT, binder.context) if bound.type.family == "unknown" else bound
+
+
+def _is_shown_time(node: Expression) -> bool:
+    return isinstance(node, Cast) and node.type.family in STRINGS and node.operand.type.row.category in ("D", "T")
+
+
 def bind_copied(
     where: Syntax, relation: RelationDescription, catalog: Catalog, settings: SessionSettings
 ) -> Expression:
@@ -46,6 +84,15 @@ def bind_copied(
     Raises 42804 for another type.
     """
     return _condition(row_binder(relation, catalog, settings, "COPY FROM WHERE conditions"), where, "WHERE")
+
+
+def bind_index_condition(
+    where: Syntax, relation: RelationDescription, catalog: Catalog, settings: SessionSettings
+) -> None:
+    """Check the WHERE of an index. Raises 42804, 0A000 and 42P17."""
+    binder = row_binder(relation, catalog, settings.shared(), "index predicates")
+    _condition(binder, where, "WHERE")
+    indexed(binder, where)
 
 
 def _condition(binder: Binder, condition: Syntax, clause: str) -> Expression:

@@ -10,10 +10,14 @@ from dataclasses import dataclass
 from sql.errors import SqlError, not_supported
 from sql.parse.grammar import expressions
 from sql.parse.grammar.cursor import Cursor
+from sql.parse.grammar.from_clause import table_function
 from sql.parse.statements.constraints import index_options, nulls_treatment
 from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.rules import begins
 from sql.parse.statements.update import written_name
+from sql.parse.syntax import Expression, Name
+
+WrittenExpression = tuple[Expression, str]
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,9 @@ class CreateIndex(
     """The statement CREATE [UNIQUE] INDEX [CONCURRENTLY] [IF NOT EXISTS] [name] ON table (columns).
 
     Attributes:
-        columns: (name, position).
+        columns: (name, position); the name of an expression is ''.
+        expressions: those among the columns, in their order, with their texts.
+        where: the condition of an index of a part of the rows, with its text, or None.
         options: of each column as pg_index has them: DESCENDING, NULLS_FIRST, both or 0.
         orders: of each column, those of ORDERS that were written.
         collations: of each column, the name after COLLATE, or ''.
@@ -35,6 +41,8 @@ class CreateIndex(
     table: str
     table_position: int
     columns: tuple[tuple[str, int], ...]
+    expressions: tuple[WrittenExpression, ...]
+    where: WrittenExpression | None
     options: tuple[int, ...]
     orders: tuple[tuple[str, ...], ...]
     collations: tuple[str, ...]
@@ -101,13 +109,12 @@ def create_index(cursor: Cursor) -> CreateIndex:
     method = cursor.name() if cursor.accept("using") else "btree"
     read = cursor.listed(lambda cursor: (indexed_column(cursor), column_order(cursor)))
     keys, orders = zip(*read, strict=True)
-    names, positions, collations = zip(*keys, strict=True)
+    names, positions, collations, written_keys = zip(*keys, strict=True)
     options, written = zip(*orders, strict=True)
     included = cursor.listed(included_column) if cursor.accept("include") else ()
     nulls_treatment(cursor)
     index_options(cursor)
-    if cursor.at("where"):
-        raise not_supported("an index of a part of the rows", cursor.position)
+    where = cursor.with_text(expressions.expression) if cursor.accept("where") else None
     text = cursor.statement_text
     return CreateIndex(
         text,
@@ -115,6 +122,8 @@ def create_index(cursor: Cursor) -> CreateIndex:
         table,
         position,
         tuple(zip(names, positions, strict=True)),
+        tuple(one for one in written_keys if one is not None),
+        where,
         options,
         written,
         collations,
@@ -126,18 +135,25 @@ def create_index(cursor: Cursor) -> CreateIndex:
     )
 
 
-def indexed_column(cursor: Cursor) -> tuple[str, int, str]:
-    """Read the name of one column, with its position and its collation: all are the order of
-    bytes.
+def indexed_column(cursor: Cursor) -> tuple[str, int, str, WrittenExpression | None]:
+    """Read one column, a call or (expression): its name, position and collation, all of which are
+    the order of bytes, and the expression.
     """
-    position = cursor.position
-    if cursor.at_operator("(") or not cursor.at_name() or cursor.ahead(1).value == "(":
-        raise not_supported("an index over an expression", position, hint="Keep the value in a column of its own.")
-    name = cursor.name()
+    position, name, written = cursor.position, "", None
+    if cursor.at_operator("("):
+        cursor.advance()
+        written = cursor.with_text(expressions.expression)
+        cursor.expect_operator(")")
+    elif cursor.at_name() and cursor.ahead(1).value not in ("(", "."):
+        name = cursor.name()
+    else:
+        written = cursor.with_text(table_function)
+    if written is not None and isinstance(written[0], Name) and len(written[0].parts) == 1:
+        name, written = written[0].parts[0], None
     collation = expressions.collation(cursor) if cursor.at("collate") else ""
     if cursor.at_name() and not cursor.at("asc", "desc", "nulls"):
         raise not_supported("an operator class", cursor.position)
-    return name, position, collation
+    return name, position, collation, written
 
 
 def column_order(cursor: Cursor) -> tuple[int, tuple[str, ...]]:
