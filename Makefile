@@ -5,7 +5,7 @@ export PYTHON
 # Files of bytecode spare every start of a server, and every run of the tests, seconds.
 export PYTHONDONTWRITEBYTECODE :=
 BIN := .venv/bin
-# Three workers, each with servers of its own: two leave a sixth of two cores unused while they wait. The tests of one file stay together.
+# Three workers, each with servers of its own: two leave a sixth of two cores unused while they wait. The tests of one file stay together, and those that need Spark in their own process.
 # A worker that a test holds for longer than any test may take ends with the stacks of its threads: pytest-timeout cannot end a wait for a thread.
 SHARED := -n 3 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 

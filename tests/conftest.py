@@ -13,6 +13,7 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,7 @@ from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
 from tests.shares import is_whole, mark_what_has_no_turn
 from tests.started import refuse_to_start, starts_something
+from tests.work_units import OneSpark, import_own_share
 
 # A share of what `make test-long` tries: all of `make test` has twenty-five minutes of processor.
 CASES_DEFAULT = 42
@@ -68,6 +70,14 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[VARIABLE] = str(folder)
     if config.getoption("--check"):
         refuse_to_start()
+    if hasattr(config, "workerinput") and is_whole(config):
+        import_own_share(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneSpark:
+    """Share out what `--dist loadfile` does, but all that needs Spark to one worker."""
+    return OneSpark(config, log)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
