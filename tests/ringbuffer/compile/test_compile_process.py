@@ -21,7 +21,7 @@ import pytest
 from ringbuffer.compile import processes as compile_process
 from ringbuffer.compile.loader import load_code
 from ringbuffer.compile.processes import CompileError, CompileProcess, CompileProcesses
-from ringbuffer.compile.worker import NO_MEMORY
+from ringbuffer.compile.worker import CODE, NO_MEMORY, warm_up
 from tests.ringbuffer.compile.test_loader import TEXT, TYPES
 
 pytestmark = pytest.mark.slow
@@ -89,6 +89,11 @@ def test_code_is_made_in_one_process_for_many(processes: CompileProcesses) -> No
     assert only_process(processes) == process_id
     processes.close()
     assert not is_alive(process_id)
+
+
+def test_the_first_kernel_is_one() -> None:
+    kind, _ = warm_up()
+    assert kind == CODE
 
 
 def test_after_so_many_kernels_another_process_goes_on(
