@@ -28,6 +28,7 @@ from sql.functions.constants import civil_date, civil_text, decimal_text, unscal
 from sql.functions.long_constants import LONG_ITEMS, constant_columns, each, long_array
 from sql.functions.printing import form_of, raising
 from sql.functions.records import field_text
+from sql.functions.sums import HALF_OF_WHOLE
 from sql.functions.table import DUCKDB_AGGREGATES, DUCKDB_RULES
 from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
 from sql.tree.expressions import Call, Expression, Literal, Parameter, WindowCall, WindowFrame
@@ -44,7 +45,6 @@ SEVERAL_ROWS = raising("21000", "more than one row returned by a subquery used a
 # Sums of numbers with at most so many digits fit 38 digits, however many they are; others are
 # summed in two halves of the whole part.
 SUMMED_DIGITS_MAX = 28
-HALF_OF_WHOLE = "CAST(10000000000000000000 AS HUGEINT)"
 INTERVAL_TYPE = FAMILIES["interval"].duckdb
 VARIABLE_NUMERIC = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 

@@ -2,7 +2,8 @@
 
 Sums of variable numerics are taken over `numeric_key`'s three integer parts and put together by
 `numeric_total`, exactly. Deviations and regressions are DuckDB's alone. Deviations of integers and
-numerics are exact: `numeric_variance` makes them of the count, the sum and the sum of squares.
+numerics are exact: `numeric_variance` makes them of the count, the sum and the sum of squares, and
+`numeric_deviation` of the values, where their squares are too long to be added by the engine.
 Deviations of floats, and regressions, are made of the values in the order of the rows by
 PostgreSQL's own steps (Youngs and Cramer), so that the same order has the same digits.
 """
@@ -12,15 +13,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sql.functions.aggregate_rows import Aggregate, AggregateText
+from sql.functions.arguments import RUN
 from sql.functions.printing import form_of
 from sql.functions.rows import Kernel, Routine
 from sql.functions.signatures import FLOATS, INTEGERS
 from sql.tree.numeric_scale import first
-from sql.types.datatypes import scaled_numeric
+from sql.types.datatypes import NUMERIC_DIGITS_MAX, scaled_numeric
 
 EXACT_SUM = {"int2 int4 int8 numeric": "SUM_INTEGER", "variable": "SUM_NUMERIC"}
 # Of variances; a numeric has few digits enough, which `views.codegen.grouping` looks at.
 SQUARES = {"int2 int4 int8 numeric": "SUM_SQUARES", "float4 float8": "AVERAGE_FLOAT"}
+# 10^12 rows of their squares have 38 digits.
+SQUARED_DIGITS_MAX = 13
+HALF_OF_WHOLE = "CAST(10000000000000000000 AS HUGEINT)"
 STATISTIC = (
     "int2 > numeric; int4 > numeric; int8 > numeric; numeric > numeric; float4 > float8 as float8; float8 > float8"
 )
@@ -105,7 +110,7 @@ def _total(aggregate: AggregateText) -> str:
         case "numeric":
             return f"CAST({wrap(f'sum({aggregate.word}{text})')} AS {printer.type_name(kind)})"
         case "variable":
-            return variable_total(aggregate)
+            return _variable_total(aggregate)
         case "interval":
             return printer.interval_total(_interval_sums(aggregate))
     raise aggregate.refused()
@@ -123,12 +128,12 @@ def part_of(whole: str, part: str) -> Callable[[str], str]:
     return lambda text: whole.format(text) + part
 
 
-def variable_total(aggregate: AggregateText, whole: str = "{0}") -> str:
-    """Return the exact sum of variable numerics, which are made of the values of an aggregate."""
+def _variable_total(aggregate: AggregateText) -> str:
+    """Return the exact sum of variable numerics."""
     wide = aggregate.printer.type_name(scaled_numeric(0))
-    sums = (aggregate.taken("sum", part_of(f"numeric_part({whole}).", part)) for part in ("whole", "high", "low"))
+    sums = (aggregate.taken("sum", part_of("numeric_part({0}).", part)) for part in ("whole", "high", "low"))
     parts = ", ".join(f"CAST({total} AS {wide})" for total in sums)
-    return f"numeric_total({parts}, {aggregate.taken('bit_or', part_of(f'numeric_marks({whole})', ''))})"
+    return f"numeric_total({parts}, {aggregate.taken('bit_or', part_of('numeric_marks({0})', ''))})"
 
 
 def _deviation(aggregate: AggregateText) -> str:
@@ -136,20 +141,25 @@ def _deviation(aggregate: AggregateText) -> str:
     if aggregate.kind.family in FLOATS:
         return _regression(aggregate)
     printer, kind = aggregate.printer, aggregate.kind
-    if form_of(kind) == "variable":
-        totals = [variable_total(aggregate, whole) for whole in ("{0}", "numeric_multiply({0}, {0})")]
-    else:
-        scale = kind.display_scale or 0
-        wide = f"CAST({{0}} AS {printer.type_name(scaled_numeric(scale))})"
-        totals = [
-            printer.pack(
-                f"CAST({aggregate.taken('sum', part_of(whole, ''))} AS {printer.type_name(scaled_numeric(digits))})",
-                digits,
-            )
-            for whole, digits in ((wide, scale), (f"({wide} * {wide})", 2 * scale))
-        ]
-    name = printer.quoted(aggregate.call.function)
-    return f"numeric_variance({aggregate.taken('count', part_of('{0}', ''))}, {totals[0]}, {totals[1]}, {name})"
+    name, scale = printer.quoted(aggregate.call.function), kind.display_scale or 0
+    if kind.family == "numeric" and (kind.precision or NUMERIC_DIGITS_MAX) > SQUARED_DIGITS_MAX:
+        is_packed = form_of(kind) == "variable"
+        values = aggregate.taken("list", lambda text: text if is_packed else printer.pack(text, scale))
+        return f"numeric_deviation({values}, {name}, {RUN})"
+    wide = f"CAST({{0}} AS {printer.type_name(scaled_numeric(scale))})"
+    square, upper = f"({wide} * {wide})", "0"
+    if kind.family == "int8":
+        square = "(CAST({0} AS HUGEINT) * {0})"
+        upper = aggregate.taken("sum", part_of(square, f" // {HALF_OF_WHOLE}"))
+        upper, square = f"CAST({upper} AS {printer.type_name(scaled_numeric(0))})", f"{square} % {HALF_OF_WHOLE}"
+    totals = [
+        printer.pack(
+            f"CAST({aggregate.taken('sum', part_of(whole, ''))} AS {printer.type_name(scaled_numeric(digits))})", digits
+        )
+        for whole, digits in ((wide, scale), (square, 2 * scale))
+    ]
+    count = aggregate.taken("count", part_of("{0}", ""))
+    return f"numeric_variance({count}, {totals[0]}, {upper}, {totals[1]}, {name})"
 
 
 def _regression(aggregate: AggregateText) -> str:

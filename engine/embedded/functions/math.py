@@ -122,9 +122,12 @@ def decimal_of(value: Numeric) -> Decimal:
 def rounded(value: Decimal, scale: int) -> Numeric:
     """Return a value at a scale, within PostgreSQL's limits of one."""
     scale = min(max(scale, 0), SCALE_MAX)
+    return decimals.checked(_unscaled(value, scale), scale)
+
+
+def _unscaled(value: Decimal, scale: int) -> int:
     with localcontext(Context(prec=WORK_DIGITS + SCALE_MAX, rounding=ROUND_HALF_UP)):
-        unscaled = int(value.scaleb(scale).to_integral_value(ROUND_HALF_UP))
-    return decimals.checked(unscaled, scale)
+        return int(value.scaleb(scale).to_integral_value(ROUND_HALF_UP))
 
 
 def weight_of(value: Numeric) -> int:
@@ -234,24 +237,32 @@ def refuse_long(weight: int) -> None:
         raise SqlError("22003", "value overflows numeric format", detail="A numeric holds at most 38 digits.")
 
 
-def variance(count: int, total: Numeric | None, squares: Numeric | None, name: str) -> Numeric | None:
+def variance(
+    count: int, total: Numeric | None, upper: int | None, squares: Numeric | None, name: str
+) -> Numeric | None:
     """Return var_pop, var_samp, stddev_pop or stddev_samp from the count, the sum and the sum of
     squares.
 
-    PostgreSQL's function is numeric_stddev_internal.
+    upper: more of the sum of squares of integers, in 10^19. PostgreSQL's function is
+    numeric_stddev_internal.
     """
     sample = name.endswith("samp")
-    if total is None or squares is None or count <= sample:
+    if total is None or upper is None or squares is None or count <= sample:
         return None
+    squares = squares[0] + upper * 10**decimals.KEY_PART_DIGITS, squares[1]
     scale = max(2 * total[1], squares[1])
     numerator = count * decimals.rescaled(squares, scale) - total[0] ** 2 * 10 ** (scale - 2 * total[1])
     if numerator <= 0:
         return 0, 0
     found = wide_quotient((numerator, scale), (count * (count - sample), 0))
-    if name.startswith("var"):
-        return decimals.checked(*found)
-    root = Decimal(found[0]).scaleb(-found[1], Context(prec=WORK_DIGITS)).sqrt(Context(prec=WORK_DIGITS))
-    return rounded(root, found[1])
+    if not name.startswith("var"):
+        root = Decimal(found[0]).scaleb(-found[1], Context(prec=WORK_DIGITS)).sqrt(Context(prec=WORK_DIGITS))
+        found = _unscaled(root, found[1]), found[1]
+    # The scale is twice that of the values: an answer with more digits than a numeric has is
+    # rounded.
+    excess = max(found[1] - NUMERIC_DIGITS_MAX, len(str(found[0])) - NUMERIC_DIGITS_MAX)
+    scale = min(found[1], max(found[1] - excess, 0))
+    return decimals.checked(decimals.rescaled(found, scale), scale)
 
 
 def wide_quotient(left: Numeric, right: Numeric) -> Numeric:
@@ -287,5 +298,5 @@ def arc_hyperbolic_tangent(value: float) -> float:
 
 VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 NULL_MATH_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
-    ("numeric_variance", ["BIGINT", VARIABLE, VARIABLE, "VARCHAR"], VARIABLE, variance),
+    ("numeric_variance", ["BIGINT", VARIABLE, "DECIMAL(38,0)", VARIABLE, "VARCHAR"], VARIABLE, variance),
 ]

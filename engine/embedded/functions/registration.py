@@ -35,7 +35,7 @@ from engine.embedded.functions.math import NULL_MATH_SPECIFICATIONS
 from engine.embedded.functions.routines import KEY, VARIABLE, registered
 from engine.embedded.functions.series import SERIES_FUNCTIONS
 from engine.embedded.functions.special_numerics import SPECIAL_FUNCTIONS
-from engine.embedded.functions.sums import FLOAT_AGGREGATES
+from engine.embedded.functions.sums import LIST_AGGREGATES
 from engine.embedded.functions.type import (
     COLUMN_SPECIFICATIONS,
     INTERVAL_TYPE,
@@ -104,7 +104,7 @@ def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = V
     _register(connection, "texts_separated", [_TEXT, "VARCHAR[]"], _TEXT, texts_separated(bytes_max))
     for name, arguments, result, function in TYPE_SPECIFICATIONS:
         _register(connection, name, arguments, result, row_by_row(function, arguments, result))
-    for name, arguments, result, columns_function in (*COLUMN_SPECIFICATIONS, *FLOAT_AGGREGATES, *SERIES_FUNCTIONS):
+    for name, arguments, result, columns_function in (*COLUMN_SPECIFICATIONS, *LIST_AGGREGATES, *SERIES_FUNCTIONS):
         _register(connection, name, arguments, result, columns_function)
     for name, keep_larger in (("numeric_greatest", True), ("numeric_least", False)):
         _register(connection, name, [VARIABLE] * 2, VARIABLE, numeric_extreme(keep_larger))

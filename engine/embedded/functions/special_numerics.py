@@ -205,10 +205,6 @@ def is_one(value: Numeric) -> bool:
     return not is_special(value) and value[0] == 10 ** value[1]
 
 
-def variance(count: int, total: Numeric | None, squares: Numeric | None, name: str) -> Numeric | None:
-    return None if count <= name.endswith("samp") else NAN
-
-
 def series(start: Numeric, stop: Numeric, step: Numeric) -> list[Numeric]:
     for what, value in (("start value", start), ("stop value", stop), ("step size", step)):
         if is_special(value):
@@ -231,6 +227,6 @@ def nothing(*operands: Numeric) -> None:
 
 SPECIAL_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "numeric_scale": nothing,
-    "numeric_variance": variance,
+    "numeric_variance": nan,
     "numeric_finite": finite,
 }

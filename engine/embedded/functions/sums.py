@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +20,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.embedded import decimals
-from engine.embedded.arrow_numerics import one_array
+from engine.embedded.arrow_numerics import numeric_array, numeric_rows, one_array
 from engine.embedded.decimals import Numeric
 from engine.embedded.error_mark import marked
-from engine.embedded.functions.special_numerics import SPECIAL_MARKS, total_of
+from engine.embedded.functions.math import VARIABLE, variance
+from engine.embedded.functions.special_numerics import NAN, SPECIAL_MARKS, total_of
 from engine.embedded.stopping import go_on, in_run
 from ringbuffer.groups.float_frames import PAIRS, Frames, float_frames
 from ringbuffer.groups.float_results import KINDS, RESULTS
 from ringbuffer.memory.error_codes import OK
 from sql.errors import SqlError
+from sql.values.special_numbers import SPECIAL_SCALE
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
@@ -121,6 +124,28 @@ def _results(name: str, sums: Floats) -> pa.Array:
     return pa.array(values, pa.float64(), mask=missing)
 
 
+def numeric_deviation(lists: pa.Array, names: pa.Array) -> pa.Array:
+    """Return a variance or a deviation, by its name, of the numerics of each list, by squares of
+    any length.
+    """
+    bounds, name = _bounds(lists), names[0].as_py() if len(names) else ""
+    values = numeric_rows(one_array(lists).flatten())
+    try:
+        return numeric_array([_deviation(values[low:high], name) for low, high in pairwise(bounds.tolist())])
+    except SqlError as error:
+        raise ValueError(marked(error)) from None
+
+
+def _deviation(values: list[Numeric | None], name: str) -> Numeric | None:
+    go_on()
+    known = [value for value in values if value is not None]
+    if any(scale == SPECIAL_SCALE for _, scale in known):
+        return NAN if len(known) > name.endswith("samp") else None
+    scale = max((scale for _, scale in known), default=0)
+    wholes = [unscaled * 10 ** (scale - own) for unscaled, own in known]
+    return variance(len(wholes), (sum(wholes), scale), 0, (sum(one * one for one in wholes), 2 * scale), name)
+
+
 key, average = decimals.key, decimals.average
 
 
@@ -152,7 +177,8 @@ def variable_average(upper: int, lower: int, high: int, low: int, marks: int, co
 
 
 _ROWS = "STRUCT(id BIGINT, y DOUBLE, x DOUBLE, low BIGINT, high BIGINT, out_low BIGINT, out_high BIGINT)[]"
-FLOAT_AGGREGATES: list[tuple[str, list[str], str, Callable[..., pa.Array]]] = [
+LIST_AGGREGATES: list[tuple[str, list[str], str, Callable[..., pa.Array]]] = [
+    ("numeric_deviation", [f"{VARIABLE}[]", "VARCHAR", "BIGINT"], VARIABLE, in_run(numeric_deviation)),
     ("float8_aggregate", ["DOUBLE[]", "DOUBLE[]", "VARCHAR", "BIGINT"], "DOUBLE", in_run(float8_aggregate)),
     ("float8_window", [_ROWS, "VARCHAR", "BIGINT"], "STRUCT(id BIGINT, v DOUBLE)[]", in_run(float8_window)),
 ]
