@@ -32,8 +32,9 @@ from views.model.equalities import all_of
 from views.model.nodes import StreamPipeline
 
 FUNCTION = "stream_pipeline"
-# The null of a computed value whose computation has failed; of others it is 0 or 1.
-FAILED = 2
+# The null of a computed value whose computation has failed; of others it is 0 or 1. With
+# on_error = skip, REFUSED is that of a value which PostgreSQL may have, and Antumbra does not.
+FAILED, REFUSED = 2, 3
 # name and type of the arguments that every stream kernel has
 ARGUMENTS = (
     ("start", "int64"),
@@ -94,9 +95,14 @@ class StreamKernelWriter:
     def _load_computed(self, place: int) -> Value:
         """Write the load of a computed column: its error comes where its value is needed."""
         column, out = len(self.pipeline.input) + place, self.writer
-        failed = f"{item(out, f'{self.columns.stem(out, column)}_nulls')} == {FAILED}"
-        with out.block(f"if {out.wanted(failed)}:"):
-            out.fail(out.use("memory.error_codes", "COMPUTED"), text_of(self.computed[place]))
+        mark, text = item(out, f"{self.columns.stem(out, column)}_nulls"), text_of(self.computed[place])
+        error = out.use("memory.error_codes", "COMPUTED")
+        with out.block(f"if {out.wanted(f'{mark} == {FAILED}')}:"):
+            out.fail(error, text)
+        if self.skipping:
+            # What Antumbra does not have is not the row's fault.
+            with out.block(f"if {out.wanted(f'{mark} == {REFUSED}')}:"):
+                out.fail(error, text, self._stop)
         return self.columns.load(out, column)
 
     def generate(self) -> GeneratedModule:
@@ -129,10 +135,14 @@ class StreamKernelWriter:
         self._control("ROWS_PASSED")
         self.writer.line("control[ROWS_PASSED] += 1")
 
+    def _stop(self, error: str, number: str) -> list[str]:
+        """Return the lines that end the kernel at a row."""
+        self._control("ERROR", "EXPRESSION")
+        return [f"control[ERROR] = {error}", f"control[EXPRESSION] = {number}", *self.probes.notes(), "return row"]
+
     def _failure(self, error: str, number: str) -> list[str]:
         """Return the lines that leave a row which can't be evaluated."""
-        stop = [f"control[ERROR] = {error}", f"control[EXPRESSION] = {number}", *self.probes.notes(), "return row"]
-        self._control("ERROR", "EXPRESSION")
+        stop = self._stop(error, number)
         if not self.skipping:
             return stop
         self.writer.use("memory.error_codes", "SCRATCH_FULL")

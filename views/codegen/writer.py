@@ -160,9 +160,12 @@ class KernelWriter:
         with self.block("if error != 0:"):
             self.fail("error", text)
 
-    def fail(self, error: str, text: str) -> None:
-        """Write the exit from this row with an error code."""
-        for line in self._failure(error, str(self._number(text))):
+    def fail(self, error: str, text: str, leave: Callable[[str, str], list[str]] | None = None) -> None:
+        """Write the exit from this row with an error code.
+
+        leave: how, None: as at any failure.
+        """
+        for line in (leave or self._failure)(error, str(self._number(text))):
             self.line(line)
 
     def guarded_call(

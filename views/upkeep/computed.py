@@ -29,7 +29,7 @@ from sql.tree.expressions import Call, Column, Expression
 from sql.tree.relations import OutputColumn, Project, Relation, Scan, Schema
 from sql.types.datatypes import BOOL
 from views.codegen.expressions import text_of
-from views.codegen.stream_kernel import FAILED
+from views.codegen.stream_kernel import FAILED, REFUSED
 from views.model.arrow_schema import arrow_schema, stored_layout
 from views.model.protocols import RowEvaluator
 from views.model.trees import columns_of, rewrite, substitute_now, uses_now
@@ -39,6 +39,8 @@ ROWS = "rows"
 # With fewer rows in a morsel, the engine takes longer than Python does.
 FEW_ROWS = 256
 FAILED_BYTE = np.uint8(FAILED)
+# Rows whose errors are asked for one by one, where only the engine tells them.
+ERRORS_MAX = 16
 # What ends a statement whatever its rows are.
 ENDINGS = ("57", "53", "58", "XX")
 
@@ -167,6 +169,8 @@ class ComputedColumns:
     Arguments:
         input: the columns that `expressions` address.
         places: of the input's columns in a morsel.
+        tells_refused: a value that is not supported has another mark than one that fails
+            (on_error = skip).
     """
 
     def __init__(
@@ -175,10 +179,12 @@ class ComputedColumns:
         input: Schema,
         places: Sequence[tuple[int, ...]],
         evaluator: RowEvaluator,
+        tells_refused: bool = False,
     ) -> None:
         """Try the expressions on no rows. Raises SqlError: 0A000 for what can't be evaluated."""
         read = sorted({index for part in expressions for index in columns_of(part)}) or [0]
         self._evaluator = evaluator
+        self._tells_refused = tells_refused
         self._read: Schema = tuple(input[index] for index in read)
         self._given = places
         self._places = [places[index] for index in read]
@@ -245,12 +251,7 @@ class ComputedColumns:
 
     def _row_by_row(self, morsel: Morsel, functions: Sequence[Function]) -> ComputedRows:
         """Compute the columns of a few rows."""
-        places = [index_of(place[0]) for place in self._places]
-        read = [
-            values_of(column, morsel.data[place], morsel.nulls[place], morsel.heap)
-            for column, place in zip(self._read_layout, places, strict=True)
-        ]
-        rows = list(zip(*read, strict=True))
+        rows = list(zip(*self._values_of(morsel), strict=True))
         data, nulls, heap = list(morsel.data), list(morsel.nulls), bytearray()
         for column, function in zip(self._layout, functions, strict=True):
             values: list[Any] = []
@@ -262,7 +263,7 @@ class ComputedColumns:
                     if error.sqlstate.startswith(ENDINGS):
                         raise
                     value = None
-                    marks[number] = FAILED
+                    marks[number] = self._mark(error)
                 if value is None and not marks[number]:
                     marks[number] = 1
                 values.append(value)
@@ -284,8 +285,39 @@ class ComputedColumns:
         computed = morsel_from_arrow(values, self._layout)
         if failed is not None:
             marked = zip(failed, computed.nulls, strict=True)
-            computed = replace(computed, nulls=tuple(np.where(marks, FAILED_BYTE, nulls) for marks, nulls in marked))
+            nulls = tuple(np.where(marks, marks, nulls) for marks, nulls in marked)
+            if self._tells_refused:
+                for place in (place for place, is_tried in enumerate(self._are_tried) if is_tried):
+                    self._tell_refused(self._expressions[place], nulls[place], morsel, now_us)
+            computed = replace(computed, nulls=nulls)
         return _joined(morsel, computed, self._layout)
+
+    def _mark(self, error: SqlError) -> int:
+        """Return the mark of a value whose computation raises an error."""
+        is_refused = error.sqlstate == "0A000" and error.message.endswith("is not supported yet")
+        return REFUSED if self._tells_refused and is_refused else FAILED
+
+    def _tell_refused(self, expression: Expression, marks: npt.NDArray[np.uint8], morsel: Morsel, now_us: int) -> None:
+        """Give the values that are refused, of those that have failed, their mark."""
+        function = self._evaluator.row_function(expression)
+        failed = np.flatnonzero(marks == FAILED)
+        for row in failed[: ERRORS_MAX if function is None else None].tolist():
+            one = slice_morsel(morsel, row, 1)
+            try:
+                if function is None:
+                    self._run(self._project([expression]), self._rows_of(one), now_us)
+                else:
+                    function([values[0] for values in self._values_of(one)])
+            except SqlError as error:
+                marks[row] = self._mark(error)
+
+    def _values_of(self, morsel: Morsel) -> list[list[Any]]:
+        """Return the Python values of the columns that the expressions read."""
+        places = [index_of(place[0]) for place in self._places]
+        return [
+            values_of(column, morsel.data[place], morsel.nulls[place], morsel.heap)
+            for column, place in zip(self._read_layout, places, strict=True)
+        ]
 
     def arrived(self, before: Morsel, morsel: Morsel, now_us: int) -> Morsel:
         """Return `extended` of rows whose arrival was a guess in `before`, which is known now."""
@@ -328,36 +360,41 @@ class ComputedColumns:
         return self._evaluator.run(relation, {ROWS: rows})
 
     def _tried(self, rows: pa.Table, now_us: int) -> tuple[pa.Table, list[npt.NDArray[np.uint8]]]:
-        """Return the values of rows of which some fail, NULL for these, and marks of these."""
+        """Return the values of rows of which some fail, NULL for these, and their marks."""
         columns: list[pa.ChunkedArray] = []
         failed: list[npt.NDArray[np.uint8]] = []
         for expression, is_tried in zip(self._expressions, self._are_tried, strict=True):
             if is_tried:
                 found = self._run(self._trial(expression), rows, now_us)
                 columns.append(found.column(0))
-                failed.append(found.column(1).combine_chunks().cast(pa.uint8()).to_numpy(zero_copy_only=False))
+                marks = found.column(1).combine_chunks().cast(pa.uint8()).to_numpy(zero_copy_only=False)
+                failed.append(marks * FAILED_BYTE)
                 continue
             pieces = list(self._pieces(expression, rows, now_us))
             kind = arrow_schema(self._schema).field(len(columns)).type
-            columns.append(pa.chunked_array([pa.nulls(1, kind) if one is None else one for one in pieces], kind))
-            failed.append(np.concatenate([np.full(1 if one is None else len(one), one is None) for one in pieces]))
+            columns.append(
+                pa.chunked_array([pa.nulls(1, kind) if isinstance(one, int) else one for one in pieces], kind)
+            )
+            all_marks = [np.full(1, one) if isinstance(one, int) else np.zeros(len(one)) for one in pieces]
+            failed.append(np.concatenate(all_marks).astype(np.uint8))
         return pa.Table.from_arrays(columns, schema=arrow_schema(self._schema)), failed
 
     def _trial(self, expression: Expression) -> Relation:
         """Return the query for the values of rows of which some fail, and which do."""
         return self._project([Call("tried", (expression,), expression.type), Call("has_failed", (expression,), BOOL)])
 
-    def _pieces(self, expression: Expression, rows: pa.Table, now_us: int) -> Iterator[pa.Array | None]:
-        """Yield the values of rows, and None for each row that fails; halves tell which does."""
+    def _pieces(self, expression: Expression, rows: pa.Table, now_us: int) -> Iterator[pa.Array | int]:
+        """Yield the values of rows, and a mark for each row that fails; halves tell which does."""
         try:
             yield self._run(self._project([expression]), rows, now_us).column(0).combine_chunks()
             return
         except SqlError as error:
             if error.sqlstate.startswith(ENDINGS):
                 raise
+            mark = self._mark(error)
         half = rows.num_rows // 2
         if not half:
-            yield None
+            yield mark
             return
         yield from self._pieces(expression, rows.slice(0, half), now_us)
         yield from self._pieces(expression, rows.slice(half), now_us)

@@ -78,7 +78,9 @@ class StreamProgram:
         module = generate_stream_kernel(pipeline, self.grouping)
         self.computed: ComputedColumns | None = None
         if module.computed:
-            self.computed = ComputedColumns(module.computed, pipeline.input, arrays, tools.evaluator)
+            self.computed = ComputedColumns(
+                module.computed, pipeline.input, arrays, tools.evaluator, pipeline.on_error == "skip"
+            )
             arrays = self.computed.extended_places
         self.kernel = CompiledKernel(module, arrays, kernels_dir, tools.compile_text)
         # The array holds the constants where parameters are among them.

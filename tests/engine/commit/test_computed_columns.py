@@ -172,6 +172,21 @@ def test_rows_that_fail_are_left_out_if_the_view_wants_that(client: SessionClien
     assert answer(client, took) == [("t",)]
 
 
+@pytest.mark.parametrize("rows_count", [10, 300])
+def test_what_is_not_supported_is_no_row_to_leave_out(client: SessionClient, rows_count: int) -> None:
+    """A flag that PostgreSQL has, and we don't, beside a pattern that nobody can read."""
+    query = "SELECT count(regexp_replace(t, 'b', 'X', j)) AS n FROM s WHERE k < 5"
+    client.run(f"CREATE VIEW v WITH (on_error = skip) AS {query}")
+    flags = ["zz" if number % 30 == 7 else "g" for number in range(rows_count)]
+    assert copy(client, [f"1\tb\t{flag}\t\\N\t\\N" for flag in flags]) == f"C COPY {rows_count}"
+    passed = str(flags.count("g"))
+    assert answer(client, "SELECT n FROM v") == [(passed,)]
+    for key, told in ((1, "0A000"), (9, f"C COPY {rows_count}")):
+        lines = [f"1\tb\t{flag}\t\\N\t\\N" for flag in flags[1:]]
+        assert told in copy(client, [*lines, f"{key}\tb\tb\t\\N\t\\N"]), key
+    assert answer(client, "SELECT n FROM v") == [(str(2 * flags.count("g") - 1),)]
+
+
 def test_the_time_of_arrival_is_that_of_the_commit(client: SessionClient) -> None:
     texts = "to_char(arrival_timestamp, 'HH24:MI:SS.US Day')", "regexp_replace(t, 'a', 'b')"
     for number, text in enumerate(texts):
