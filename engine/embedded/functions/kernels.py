@@ -188,6 +188,7 @@ def _of_times() -> list[KernelFunction]:
     return [
         *found,
         KernelFunction("date_text", output + "date_to_text", ("DATE",), "VARCHAR"),
+        KernelFunction("date_midnight", at + "calendar.date_to_timestamp", ("DATE",), "TIMESTAMP"),
         KernelFunction("date_us", at + "calendar.date_to_timestamp", ("DATE",), "BIGINT"),
         KernelFunction("date_field", at + "fields.date_field", (FIELD, "DATE"), "BIGINT"),
         KernelFunction("timestamp_field", at + "fields.day_field", (FIELD, "TIMESTAMP"), "BIGINT"),
