@@ -193,8 +193,8 @@ class DuckDbExpressions(ExpressionPrinter):
         return f"interval_total({whole_sums(sums)})"
 
     def civil(self, text: str, source: str, target: str) -> str:
-        # DuckDB takes its own cast for one that cannot fail: it leaves it out, or casts what a date is
-        # compared with.
+        # DuckDB takes its own cast for one that cannot fail: it leaves it out, or casts what a date
+        # is compared with.
         return f"date_midnight({text})" if source == "date" else super().civil(text, source, target)
 
     def exact_average(self, wrap: Callable[[str], str], text: str, kind: SqlType, count: str) -> str | None:
