@@ -10,11 +10,14 @@ owner makes sure that one thread at a time calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
-from ringbuffer.groups.hash_table import GroupTable, TableLayout, Words
+import numpy as np
+import numpy.typing as npt
+
+from ringbuffer.groups.hash_table import HEAP_USED, GroupTable, TableLayout, Words
 from ringbuffer.groups.merge import add_counters, merge_partition, merge_tables
 from ringbuffer.groups.partitions import PARTITIONS_COUNT, partition, partition_of, rows_by_partition
 from ringbuffer.memory.mapped_zeros import mapped_zeros
@@ -27,9 +30,24 @@ SPLIT_GROUPS = 1 << 16
 # Less work is not shared with the second thread.
 SHARED_GROUPS_MIN = 1 << 14
 
+# Smaller partitions are read together: each reading is some fifty calls of libraries.
+READ_GROUPS = 1 << 14
+
 Result = TypeVar("Result")
 
 _helper = ThreadPoolExecutor(1, thread_name_prefix="antumbra-partitions")
+
+
+class JoinedRows(NamedTuple):
+    """The rows of several tables, as they are in one, for reading alone; heap: that of none."""
+
+    rows: Words
+    groups_count: int
+    heap: npt.NDArray[np.uint8]
+
+
+# What groups can be read of.
+ReadTable: TypeAlias = GroupTable | JoinedRows
 
 
 class Partitions:
@@ -111,17 +129,22 @@ class Partitions:
                 self.spilled.discard(number)
             self.spill()
 
-    def read(self, work: Callable[[GroupTable], Result]) -> list[Result]:
-        """Return what `work` returns for each partition. Raises what it raises for one of them."""
+    def read(self, work: Callable[[ReadTable], Result]) -> list[Result]:
+        """Return what `work` returns for the groups of some partitions after those of others.
+
+        Raises what it raises for some.
+        """
         tables = tuple(self.tables)
+        runs = read_together(tables)
         found: dict[int, Result] = {}
 
-        def read_one(number: int) -> None:
-            found[number] = work(tables[number])
-            self._leave(number)
+        def read_run(place: int) -> None:
+            found[place] = work(joined([tables[number] for number in runs[place]]))
+            for number in runs[place]:
+                self._leave(number)
 
-        _share(read_one, len(tables), self.groups_count)
-        return [found[number] for number in range(len(tables))]
+        _share(read_run, len(runs), self.groups_count)
+        return [found[place] for place in range(len(runs))]
 
     def spill(self) -> None:
         """Put partitions into files until the others fit into memory."""
@@ -197,6 +220,31 @@ class Export:
             if number == 0 or table.groups_count:
                 yield from table_pages(table)
             self.unread.discard(table)
+
+
+def read_together(tables: Sequence[GroupTable]) -> list[list[int]]:
+    """Return the numbers of tables in runs of at most READ_GROUPS, if each has fewer; a table with
+    texts in its heap is alone.
+    """
+    runs: list[list[int]] = []
+    rows = READ_GROUPS + 1
+    for number, table in enumerate(tables):
+        count = READ_GROUPS + 1 if table.control[HEAP_USED] else table.groups_count
+        if rows + count > READ_GROUPS:
+            runs.append([])
+            rows = 0
+        runs[-1].append(number)
+        rows += count
+    return runs
+
+
+def joined(tables: Sequence[GroupTable]) -> ReadTable:
+    """Return the groups of tables of one layout, of which all have texts without a heap, or one."""
+    if len(tables) == 1:
+        return tables[0]
+    words = tables[0].layout.row_words
+    rows = np.concatenate([table.rows[: table.groups_count * words] for table in tables])
+    return JoinedRows(rows, sum(table.groups_count for table in tables), tables[0].heap)
 
 
 def _share(work: Callable[[int], None], count: int, groups_count: int) -> None:

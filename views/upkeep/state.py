@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ringbuffer.groups.hash_table import GroupTable
 from ringbuffer.memory.columns import Morsel
 from ringbuffer.pages.pages import Page
 from views.codegen.state_size import keeps_texts
@@ -30,6 +29,7 @@ from views.upkeep.group_state import GroupState
 from views.upkeep.join_tables import joined, rows_from_bytes, without_joins
 from views.upkeep.kernels import TOOLS, CompiledKernel, KernelTools
 from views.upkeep.older_states import StoredForm, stored_form
+from views.upkeep.partitions import ReadTable
 from views.upkeep.program import StreamProgram
 from views.upkeep.state_pages import load_tables
 
@@ -141,7 +141,7 @@ class ViewState:
             schema = unmade_schema(self.plan.finish.input, unmade)
             return pa.concat_tables([to_arrow(morsel, schema) for morsel in morsels]), unmade
 
-    def rows_of(self, table: GroupTable, now_us: int) -> pa.Table:
+    def rows_of(self, table: ReadTable, now_us: int) -> pa.Table:
         """Return the finish step's rows of a table, in arrow_schema(finish.output).
 
         Raises SqlError, for instance 22003 of a sum.

@@ -30,7 +30,7 @@ from tests.views.upkeep.test_state import (
 )
 from tests.views.upkeep.test_state_pages import form_of, pages_of, through_bytes
 from views.plan.deferred import unmade_schema
-from views.upkeep.partitions import Partitions
+from views.upkeep.partitions import Partitions, read_together
 from views.upkeep.state import ViewState
 
 LONG = "a text of more than twelve bytes, number "
@@ -121,6 +121,33 @@ def test_what_is_exported_stays_while_merges_go_on(
     assert shown(loaded) == {str(number): 1 for number in range(300)}
     merges = 3 if was_split else 2
     assert shown(state) == {str(number): (number < 300) + (number >= 100) * merges for number in range(400)}
+
+
+def test_small_partitions_without_texts_in_a_heap_are_read_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys of few bytes have none; a partition that has one is read alone."""
+    split_early(monkeypatch)
+    monkeypatch.setattr("views.upkeep.partitions.READ_GROUPS", 40)
+    state = ViewState(make_plan([], [column("t")], [COUNTED, make_aggregate("max", column("i4"))]), tmp_path)
+    table = state.program.new_table()
+    names = ["", *(f"k{number}" for number in range(1, 999)), LONG]
+    rows = rows_with(1000, t=lambda number: names[number], i4=lambda number: number)
+    state.program.fold(stream_morsel(rows), table, 0)
+    state.groups.absorb(table)
+    state.groups.merge(state.groups.swap())
+    tables = state.groups.merged.tables
+    assert len(tables) == PARTITIONS_COUNT
+    (alone,) = [
+        number
+        for number, one in enumerate(tables)
+        if LONG in str(python_rows(state.rows_of(one, 0), state.plan.finish.output))
+    ]
+    runs = read_together(tables)
+    assert [alone] in runs and 25 < len(runs) < 40
+    assert all(sum(tables[number].groups_count for number in run) <= 40 for run in runs if run != [alone])
+    assert [number for run in runs for number in run] == list(range(PARTITIONS_COUNT))
+    assert {key: rest for key, *rest in exported(state)} == {name: [1, number] for number, name in enumerate(names)}
 
 
 def test_partitions_of_another_number_are_merged(tmp_path: Path) -> None:

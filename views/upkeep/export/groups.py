@@ -34,6 +34,7 @@ from views.codegen.values import FLOATS, is_string
 from views.model.text import aggregate_text
 from views.model.trees import meaning
 from views.upkeep.export.variances import decimal_results, float_results
+from views.upkeep.partitions import ReadTable
 
 Array = npt.NDArray[Any]
 Columns = list[tuple[Array, npt.NDArray[np.uint8]]]
@@ -45,7 +46,7 @@ ENTRY_AT = 1  # the entry comes after the hash
 MASK_AT = 1
 
 
-def read_groups(table: GroupTable, grouping: Grouping) -> Morsel:
+def read_groups(table: ReadTable, grouping: Grouping) -> Morsel:
     """Return the groups as columns, in the layout of `export.to_arrow.morsel_layout`."""
     reader = GroupReader(table.rows, table.groups_count, grouping)
     columns: Columns = []
@@ -84,7 +85,7 @@ def read_made_groups(tables: Sequence[GroupTable], grouping: Grouping) -> tuple[
     return [_morsel(columns, table) for columns, table in zip(made, tables, strict=True)], unmade
 
 
-def _morsel(columns: Columns, table: GroupTable) -> Morsel:
+def _morsel(columns: Columns, table: ReadTable) -> Morsel:
     data, nulls = tuple(values for values, _ in columns), tuple(nulls for _, nulls in columns)
     return Morsel(table.groups_count, data, nulls, table.heap)
 
