@@ -225,8 +225,9 @@ def cast_rows() -> Iterator[Row]:
     """Return one row per type, with the types that it becomes, by who converts."""
 
     def rows() -> Iterator[Row]:
-        for source in SCALARS:
-            for target in SCALARS:
+        values = [family for family, row in SCALARS.items() if row.category != "P"]
+        for source in values:
+            for target in values:
                 if "unknown" not in (source, target) and cast_context(source, target) is not None and source != target:
                     found = support(f"cast({column_name(source)} as {FAMILIES[target].sql_name})")
                     yield FAMILIES[source].sql_name, FAMILIES[target].sql_name, found

@@ -256,6 +256,9 @@ class DuckDbExpressions(ExpressionPrinter):
     def parameter(self, node: Parameter) -> str:
         return mark_of(node)
 
+    def computed_offset(self, offset: Expression) -> str:
+        return self.text(offset)
+
     def frame_offset(self, value: Literal) -> str:
         match value.value:
             case (int(months), int(days), int(micros)):

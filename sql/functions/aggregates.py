@@ -88,7 +88,12 @@ def _array_agg(aggregate: AggregateText) -> str:
     if kind.is_array:
         raise not_supported("array_agg of arrays", aggregate.call.position)
     if aggregate.word and kind.has_own_order:
-        raise not_supported(f"array_agg(DISTINCT {kind.sql_name})", aggregate.call.position)
+        rows, values = aggregate.filtered("count(*)"), aggregate.printer.one_of_each(aggregate)
+        parts = [values, f"CASE WHEN {rows} > {aggregate.wrap(f'count({text})')} THEN [NULL] ELSE [] END"]
+        # DISTINCT is ordered by its argument alone.
+        if any(key.nulls_first for key in aggregate.keys[:1]):
+            parts.reverse()
+        return f"CASE WHEN {rows} > 0 THEN list_concat({', '.join(parts)}) END"
     if kind.family == "numeric" and aggregate.word:
         # The order is that of the listed values, before they are changed.
         listed = aggregate.filtered(f"list({aggregate.word}{text}{aggregate.ordered()})")

@@ -194,6 +194,12 @@ class Printer(Protocol):
     def frame_offset(self, value: Literal) -> str:
         """Return the constant offset of a RANGE frame."""
 
+    def computed_offset(self, offset: Expression) -> str:
+        """Return an offset of lag or lead that is not a constant. DuckDB alone takes it: one that
+        is NULL makes NULL.
+        """
+        raise not_supported(BEYOND)
+
     def chosen(self, text: str, kind: SqlType) -> str:
         """Return the value of a CASE or the like in a form that the engine's optimizer gets
         right.

@@ -25,7 +25,8 @@ def _beside(printer: Printer, call: WindowCall, wrap: Wrap) -> str:
     value, *rest = call.arguments
     if not rest:
         return wrap(f"{call.function}({printer.text(value)})")
-    offset = str(_whole_number(rest[0], call.function))
+    number = _constant(rest[0])
+    offset = printer.computed_offset(rest[0]) if number is None else str(number)
     if len(rest) == 1:
         return wrap(f"{call.function}({printer.text(value)}, {offset})")
     return wrap(f"{call.function}({printer.fit(value, call.type)}, {offset}, {printer.fit(rest[1], call.type)})")
@@ -36,18 +37,19 @@ def _of_frame(printer: Printer, call: WindowCall, wrap: Wrap) -> str:
 
 
 def _nth(printer: Printer, call: WindowCall, wrap: Wrap) -> str:
-    number = _whole_number(call.arguments[1], call.function)
+    number = _constant(call.arguments[1])
+    if number is None:
+        raise not_supported("an offset of nth_value that is not a constant")
     if number <= 0:
         raise SqlError("22016", "argument of nth_value must be greater than zero")
     return wrap(f"nth_value({printer.text(call.arguments[0])}, {number})")
 
 
-def _whole_number(node: Expression, name: str) -> int:
+def _constant(node: Expression) -> int | None:
+    """Return the number that an argument always is, None for any other argument."""
     while not isinstance(node, Literal) and hasattr(node, "operand"):
         node = node.operand
-    if not isinstance(node, Literal) or not isinstance(node.value, int):
-        raise not_supported(f"an offset of {name} that is not a constant")
-    return node.value
+    return node.value if isinstance(node, Literal) and isinstance(node.value, int) else None
 
 
 def _rank(name: str, result: str, answer: str, hypothetical: bool = True) -> WindowFunction:
