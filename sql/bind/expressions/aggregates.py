@@ -53,6 +53,9 @@ def aggregate(binder: Binder, node: FunctionCall) -> Expression:
     mark = Mark.of(binder.scope.outer)
     inner = replace(binder, inside_aggregate=True)
     if node.within_group:
+        if not node.star:
+            # PostgreSQL looks for a function that takes the keys as well.
+            resolve(inner, with_keys(node))
         message = f"{node.name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
         raise SqlError("42809", message, node.position)
     function, arguments, kind = resolve(inner, node)
@@ -65,6 +68,12 @@ def aggregate(binder: Binder, node: FunctionCall) -> Expression:
         require_equality([argument.type for argument in arguments], node.position)
     call = AggregateCall(function, arguments, kind, condition, distinct, node.position, node.text, order)
     return at_home(binder, node.label, call, mark)
+
+
+def with_keys(node: FunctionCall) -> FunctionCall:
+    """Return a call with the keys of WITHIN GROUP as further arguments."""
+    keys = tuple(key.expression for key in node.within_group)
+    return replace(node, arguments=(*node.arguments, *keys), within_group=())
 
 
 def sort_keys(
@@ -191,9 +200,11 @@ def ordered_set(binder: Binder, node: FunctionCall) -> Expression:
 
     Raises 42809, 42883, and 0A000 for more sort keys than one.
     """
+    inner = replace(binder, inside_aggregate=True)
+    if not node.within_group:
+        pick(node.name, [inner.bind(argument) for argument in node.arguments], node.position)
     require_plain(node)
     mark = Mark.of(binder.scope.outer)
-    inner = replace(binder, inside_aggregate=True)
     fractions = [inner.bind(argument) for argument in node.arguments]
     if node.name in PERCENTILES and len(fractions) == 1 and fractions[0].type.is_array:
         return _several(binder, node, fractions[0])

@@ -155,6 +155,9 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
 
     A call of a type's name is a cast, unless there is such a function.
     """
+    if node.within_group:
+        function(binder, aggregates.with_keys(node))
+        raise SqlError("42809", f"WITHIN GROUP specified, but {node.name} is not an aggregate function", node.position)
     if node.name in CASTS and len(node.arguments) == 1 and node.schema is None and not node.spelled:
         (operand,) = (binder.bind(argument) for argument in node.arguments)
         return explicit_cast(operand, SqlType(node.name), binder.context, node.position)
