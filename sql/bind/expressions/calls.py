@@ -120,9 +120,7 @@ def call(binder: Binder, node: FunctionCall) -> Expression:
 
 
 def refuse_decorations(node: FunctionCall) -> None:
-    """Raise PostgreSQL's error for DISTINCT, FILTER and the like on a function that is no
-    aggregate.
-    """
+    """Raise PostgreSQL's error for DISTINCT, FILTER and the like on what is no aggregate."""
     name = node.name
     if node.star and (name in FUNCTIONS or node.schema is not None):
         raise no_function(f"{name}()", node.position)
