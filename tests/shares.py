@@ -64,10 +64,11 @@ def mark_what_has_no_turn(items: Sequence[pytest.Item], turn: int) -> None:
     """
     cases: dict[tuple[object, tuple[int, ...]], list[pytest.Item]] = defaultdict(list)
     for item in items:
-        mark = item.get_closest_marker("turns")
-        if mark is not None:
+        marks = list(item.iter_markers("turns"))
+        if marks:
             test = item.path, getattr(item, "originalname", item.name)
-            cases[test, mark.args].append(item)
+            # What a case says of itself comes after what its test says of all.
+            cases[test, marks[-1].args].append(item)
         elif PLACES.get(item.nodeid.partition("::")[0], turn % 2) != turn % 2:
             item.add_marker(pytest.mark.long)
     for (_, (of, *places)), found in cases.items():

@@ -19,10 +19,10 @@ class Case:
         self.name, self.nodeid = name, f"{file}::{name}"
         self.originalname = name.partition("[")[0]
         self.is_long = False
-        self._mark = pytest.mark.turns(*turns).mark if turns else None
+        self.marks = [pytest.mark.turns(*turns).mark] if turns else []
 
-    def get_closest_marker(self, name: str) -> pytest.Mark | None:
-        return self._mark if name == "turns" else None
+    def iter_markers(self, name: str) -> list[pytest.Mark]:
+        return self.marks if name == "turns" else []
 
     def add_marker(self, mark: pytest.MarkDecorator) -> None:
         assert mark == pytest.mark.long
@@ -54,6 +54,12 @@ def test_of_few_cases_one_is_taken_and_what_has_no_mark_always() -> None:
 
 def test_a_test_alone_has_the_turns_of_its_place() -> None:
     assert [turn for turn in range(7) if taken(turn, Case("test_a", 3, 1))] == [1, 4]
+
+
+def test_a_case_has_its_own_turns_among_others() -> None:
+    own, other = Case("test_a[0]", 1), Case("test_a[1]", 1)
+    own.marks.append(pytest.mark.turns(3, 2).mark)
+    assert [len(taken(turn, own, other)) for turn in range(6)] == [1, 1, 2, 1, 1, 2]
 
 
 def test_one_file_of_a_pair_runs_in_each_turn() -> None:

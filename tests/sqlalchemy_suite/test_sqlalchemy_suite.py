@@ -42,7 +42,7 @@ def server(tmp_path: Path) -> Iterator[AntumbraServer]:
 @pytest.mark.parametrize(
     "part",
     [
-        # system_catalog/test_tools.py asks what SQLAlchemy does, every other day.
+        # system_catalog/test_tools.py asks what SQLAlchemy does, in turn 1 as well.
         pytest.param(OF_THE_CATALOG, marks=pytest.mark.turns(2, 0), id="catalog"),
         pytest.param("", marks=pytest.mark.long, id="whole"),
     ],
