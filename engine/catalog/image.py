@@ -130,7 +130,7 @@ class TableData:
     """The versions of a durable table's rows.
 
     Attributes:
-        committed: the number of the last commit that changed them.
+        committed: the number of the last commit that changed them, 0 before the first.
         removed: the number of the last commit that removed keys.
     """
 

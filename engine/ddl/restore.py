@@ -50,6 +50,7 @@ from engine.spark.upper import SparkUpperExecutor
 from engine.storage.kernel_files import KernelFiles
 from engine.streams.options import StreamOptions, read_options
 from engine.streams.stream import make_stream
+from engine.tables.snapshot_pool import FOUND
 from engine.tables.table_expressions import bound_defaults, bound_description, sequence_description
 from engine.tables.table_source import CommittedTables
 from engine.tables.table_store import TableStore
@@ -278,7 +279,7 @@ def _restored_table(image: CatalogImage, relation: dict[str, Any]) -> TableEntry
         {number: source for number, source in defaults.items() if source is not None},
         {name: source for name, source in checks.items() if source is not None},
         {constraint["name"]: constraint["index"] for constraint in relation["constraints"] if constraint["index"]},
-        TableData(),
+        TableData(FOUND),
     )
     return bound_description(entry, image)
 

@@ -14,17 +14,19 @@ from contextlib import contextmanager
 from engine.embedded.query_engine import Cursor, QueryEngine
 
 KEPT_MAX = 8
+# The number of the commit that made all rows which a server finds when it starts.
+FOUND = 1
 
 
 class SnapshotPool:
     """The cursors that wait for the next reader.
 
     Attributes:
-        commits_count: how many commits there were, which is the number of the newest snapshot.
+        commits_count: the number of the newest snapshot, which is that of the last commit.
     """
 
     def __init__(self, engine: QueryEngine) -> None:
-        self.commits_count = 0
+        self.commits_count = FOUND
         self._engine = engine
         self._lock = threading.Lock()
         self._kept: list[Cursor] = []
