@@ -59,6 +59,7 @@ test-long: setup
 	@$(BIN)/python -m pytest tests/views/codegen/test_hostile_names.py --cases 10000 --timeout 15000
 	@$(BIN)/python -m pytest tests/end_to_end/test_protocol.py tests/end_to_end/test_random_conditions.py --cases 2000 --timeout 15000
 	@$(BIN)/python -m pytest tests/end_to_end/test_compilation.py -k leave_nothing --cases 35000 --timeout 15000 --write-evidence
+	@$(BIN)/python -m pytest tests/engine/spark/test_spark_prepared.py -k planned_anew --cases 2000 --timeout 15000 --write-evidence
 	@$(BIN)/python -m pytest tests/faults --cases 4000 --seconds 57600 --timeout 60000 --write-evidence
 	@$(BIN)/python -m pytest tests/stress --write-evidence
 	@$(BIN)/python -m pytest tests/fuzz --timeout 15000 --write-evidence

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
@@ -50,6 +51,7 @@ from views.upkeep.refresh import DATA_ERRORS, Reader
 if TYPE_CHECKING:
     from engine.catalog.image import CatalogImage
     from views.upkeep.chain import Chain
+    from views.upkeep.cuts import Upkeep
 
 
 def answer_key(text: str, formats: tuple[int, ...], settings: Settings, described: bool) -> object:
@@ -209,15 +211,16 @@ class StatementReader:
         inputs: Mapping[str, pa.Table],
         bound: BoundQuery,
         values: Sequence[Literal] = (),
+        upkeep: Upkeep | None = None,
     ) -> pa.Table:
         """Run a query in its engine.
 
         seen: the query as Spark would take it. bound: what it was. values: of parameters that it
-        still has.
+        still has. upkeep: of a view, whose pipelines wait for Spark, and are counted.
         """
         engines, tables, token = self.engines, self.transaction.tables, self.reader.token
-        groups_min = self.scanning.spark_groups_min
-        above = rows_above(engines.running_upper, self.transaction, seen, inputs, groups_min, token)
+        upper, count = (engines.running_upper, None) if upkeep is None else (engines.upper, upkeep.count_upper)
+        above = rows_above(upper, self.transaction, seen, inputs, self.scanning.spark_groups_min, token, count)
         if above is not None:
             return above
         state = self._state(bound) if tables is None else None
@@ -251,7 +254,12 @@ class StatementReader:
         def make() -> pa.Table:
             bound = whole_query(whole)
             query = with_deferred(bound.root, self.transaction, bound.relations)
-            return self._run(query, over_groups(query), inputs, bound)
+            began_s = perf_counter()
+            # It is told of the first state.
+            upkeep = whole.states[0].chain.upkeep
+            rows = self._run(query, over_groups(query), inputs, bound, upkeep=upkeep)
+            upkeep.note_upper(perf_counter() - began_s)
+            return rows
 
         sources = sources_of(whole, self.image, self.transaction)
         if sources is None:

@@ -129,6 +129,14 @@ def whole_query(entry: ViewEntry) -> BoundQuery:
     return query
 
 
+def is_kept(entry: ViewEntry) -> bool:
+    """Tell whether a view is made of states, and its rows depend on nothing but what it reads."""
+    if not entry.states or entry.is_state:
+        return False
+    query = whole_query(entry)
+    return not query.stable and not has_volatile(query.root) and not has_open_zone(query.root)
+
+
 def with_whole_views(
     root: Relation, relations: frozenset[str], image: CatalogImage
 ) -> tuple[Relation, list[ViewEntry]]:
@@ -140,15 +148,8 @@ def with_whole_views(
         return root, []
     found = []
     for entry in image.entries.values():
-        if (
-            isinstance(entry, ViewEntry)
-            and entry.states
-            and not entry.is_state
-            and whole_query(entry).relations <= relations
-        ):
-            query = whole_query(entry)
-            if not query.stable and not has_volatile(query.root) and not has_open_zone(query.root):
-                found.append(entry)
+        if isinstance(entry, ViewEntry) and is_kept(entry) and whole_query(entry).relations <= relations:
+            found.append(entry)
     names = [entry.description.name for entry in found]
     if not found:
         return root, []

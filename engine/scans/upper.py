@@ -7,7 +7,7 @@ tables, or Spark does not run or could not answer as PostgreSQL does. Must not s
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 
 import pyarrow as pa
 
@@ -19,6 +19,7 @@ from sql.bind.sharing import is_shared
 from sql.errors import SqlError
 from sql.tree.relations import Filter, Project, Relation, Scan
 from sql.tree.walks import all_relations, scans
+from views.model.protocols import COLD
 from views.plan.checks import check_heights
 from views.plan.hand_over import hand_over
 
@@ -32,14 +33,17 @@ def rows_above(
     inputs: Mapping[str, pa.Table],
     groups_min: int,
     token: Hashable,
+    count: Callable[[str], None] | None = None,
 ) -> pa.Table | None:
     """Return the rows of a query over groups, in order; None where the embedded engine answers.
 
-    upper: None where Spark does not run; groups_min: with fewer groups, or with -1, the result is
-    None. Raises SqlError.
+    upper: None where Spark would be waited for; groups_min: with fewer groups, or with -1, the
+    result is None. count: called with the way in which the work was done, as
+    `views.model.protocols` has them. Raises SqlError.
     """
     if groups_min < 0 or upper is None:
         return None
+    told = count or (lambda how: None)
     leaves = scans(root)
     groups = {scan.name: inputs[scan.name] for scan in leaves if scan.kind == "rows"}
     is_small = not groups or sum(rows.num_rows for rows in groups.values()) < groups_min
@@ -47,8 +51,11 @@ def rows_above(
         return None
     names = [scan.name for scan in leaves if scan.kind == "table"]
     try:
+        if upper.is_cold(groups.values()):
+            told(COLD)
+            return None
         tables = {} if transaction.tables is None else TransactionTables(transaction.tables).read_all(names)
-        return upper.run(token, root, groups, tables)
+        return upper.run(token, root, groups, tables, told)
     except SqlError as error:
         if error.sqlstate != "0A000":
             raise

@@ -12,18 +12,22 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from operator import attrgetter
 
 import pyarrow as pa
 
-from engine.catalog.image import CatalogImage
+from engine.catalog.image import CatalogImage, ViewEntry
 from engine.scans.engines import QueryEngines
+from engine.scans.query_view_cache import is_kept, over_groups, whole_query
+from engine.scans.upper import is_for_spark
 from sql.errors import SqlError
+from sql.tree.relations import Relation
+from sql.tree.walks import scans
 from views.model.arrow_schema import arrow_schema
 from views.model.trees import substitute_now
 from views.plan.hand_over import hand_over
-from views.upkeep.chain import Chain
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +42,40 @@ ROWS = 100
 TOKEN: Hashable = ("warm-up",)
 
 
+@dataclass(eq=False)
+class WarmPipeline:
+    """The part of a view that stands above its groups.
+
+    Attributes:
+        source: the relation as the view has it.
+        groups: the forms of its inputs.
+        tables: those that it reads.
+        runs: how often the latest JVM has run it.
+    """
+
+    view: str
+    source: Relation
+    relation: Relation
+    groups: Mapping[str, pa.Schema]
+    tables: frozenset[str]
+    runs: int = 0
+
+
+def pipelines_of(image: CatalogImage) -> Iterator[WarmPipeline]:
+    """Yield the upper pipelines of all views, and the queries above the states of views."""
+    for chain in image.chains:
+        if (upper := chain.plan.upper) is not None:
+            groups = {upper.groups: arrow_schema(chain.plan.finish.output)}
+            yield WarmPipeline(chain.name, upper.relation, upper.relation, groups, chain.upper_tables)
+    for entry in image.entries.values():
+        if isinstance(entry, ViewEntry) and is_kept(entry):
+            root = whole_query(entry).root
+            if is_for_spark(relation := over_groups(root)):
+                groups = {scan.name: arrow_schema(scan.schema) for scan in scans(relation) if scan.kind == "rows"}
+                tables = frozenset(scan.name for scan in scans(relation) if scan.kind == "table")
+                yield WarmPipeline(entry.description.name, root, relation, groups, tables)
+
+
 class WarmPipelines:
     """The thread that warms up the upper pipelines of one server, started with the first of
     them.
@@ -49,19 +87,20 @@ class WarmPipelines:
         self._engines = engines
         self._is_preloaded = is_preloaded
         self._upper = engines.upper
-        self._views: tuple[Chain, ...] = ()
+        self._image = CatalogImage()
+        # Of this image, by the identities of their relations.
+        self._seen = self._image
+        self._pipelines: dict[int, WarmPipeline] = {}
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-        # The latest JVM, and how often it has run the pipeline of each view.
         self._jvm: object | None = None
         # One now() for all runs on it, so that a pipeline is planned once.
         self._now_us = 0
-        self._runs = Counter[Chain]()
 
     def follow(self, image: CatalogImage) -> None:
         """Take up the views of a new catalog, at once: who defines waits."""
-        self._views = tuple(view for view in image.chains if view.plan.upper is not None)
-        if self._views and self._thread is None:
+        self._image = image
+        if image.chains and self._thread is None:
             self._thread = threading.Thread(target=self._run, name="antumbra-warm-up", daemon=True)
             self._thread.start()
 
@@ -78,52 +117,55 @@ class WarmPipelines:
             rest_s = self._turn()
 
     def _turn(self) -> float:
-        """Warm up the view with the fewest runs; return the seconds to rest."""
-        # A view that was dropped is not kept here, nor are its groups.
-        self._runs = Counter({view: self._runs[view] for view in self._views})
+        """Warm up the pipeline with the fewest runs; return the seconds to rest."""
+        if self._image is not self._seen:
+            # What was dropped is not kept here.
+            self._seen, known = self._image, self._pipelines
+            found = {id(one.source): one for one in pipelines_of(self._seen)}
+            self._pipelines = {key: known.get(key, one) for key, one in found.items()}
         jvm = self._upper.ready_jvm
-        if jvm is None and self._views and self._is_preloaded:
+        if jvm is None and self._pipelines and self._is_preloaded:
             self._upper.start()
         if jvm is not None and jvm is not self._jvm:
-            self._jvm, self._runs = jvm, Counter(dict.fromkeys(self._runs, 0))
-            self._now_us = self._engines.clock.now_us()
-        view = min(self._runs, key=self._runs.__getitem__, default=None)
-        if jvm is None or view is None or self._runs[view] >= RUNS:
+            self._jvm, self._now_us = jvm, self._engines.clock.now_us()
+            for one in self._pipelines.values():
+                one.runs = 0
+        next_one = min(self._pipelines.values(), key=attrgetter("runs"), default=None)
+        if jvm is None or next_one is None or next_one.runs >= RUNS:
             return LOOK_S
         began_s = time.monotonic()
         try:
-            if not self._warm_up(view):
+            if not self._warm_up(next_one):
                 return LOOK_S
-            self._runs[view] += 1
+            next_one.runs += 1
         except SqlError as error:
-            log.debug("the upper pipeline of %s is not warmed up: %s", view.name, error.message)
-            self._runs[view] = RUNS
+            log.debug("the upper pipeline of %s is not warmed up: %s", next_one.view, error.message)
+            next_one.runs = RUNS
         except Exception:
             # At the end of the server, what the work needs may be gone.
             if not self._stopping.is_set():
-                log.exception("a bug in the warm-up of the upper pipeline of %s", view.name)
-            self._runs[view] = RUNS
+                log.exception("a bug in the warm-up of the upper pipeline of %s", next_one.view)
+            next_one.runs = RUNS
         return (time.monotonic() - began_s) * (1 / SHARE_MAX - 1)
 
-    def _warm_up(self, view: Chain) -> bool:
-        """Run the pipeline of a view once, unless Spark has other work.
+    def _warm_up(self, pipeline: WarmPipeline) -> bool:
+        """Run a pipeline once, unless Spark has other work.
 
         Raises SqlError, also for a pipeline that is not for Spark.
         """
-        upper = view.plan.upper
-        assert upper is not None
-        relation = substitute_now(upper.relation, self._now_us)
+        relation = substitute_now(pipeline.relation, self._now_us)
         if hand_over(relation) is None:
             raise SqlError("0A000", "the embedded engine runs the pipeline")
-        tables = self._engines.committed_tables.read_all(view.upper_tables) if view.upper_tables else {}
-        schema = arrow_schema(view.plan.finish.output)
+        tables = self._engines.committed_tables.read_all(pipeline.tables) if pipeline.tables else {}
         try:
-            return self._upper.warm_up(TOKEN, relation, {upper.groups: made_up(schema)}, tables)
+            groups = {name: made_up(schema) for name, schema in pipeline.groups.items()}
+            return self._upper.warm_up(TOKEN, relation, groups, tables)
         except SqlError as error:
             if not error.sqlstate.startswith("22"):
                 raise
             # Not with these values.
-            return self._upper.warm_up(TOKEN, relation, {upper.groups: schema.empty_table()}, tables)
+            groups = {name: schema.empty_table() for name, schema in pipeline.groups.items()}
+            return self._upper.warm_up(TOKEN, relation, groups, tables)
 
 
 def made_up(schema: pa.Schema) -> pa.Table:

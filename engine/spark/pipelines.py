@@ -27,6 +27,9 @@ BATCH_ROWS_MAX = 1 << 16
 BATCH_BYTES_MAX = 1 << 24
 # More rows are read by as many tasks as Spark has threads; an exchange above them is planned anew.
 PARTITION_ROWS_MAX = 1_000_000
+# Of an input that one task reads, for Spark's planner: too many for a broadcast, and so few that
+# the product of two, which it takes for the size of a join, is no reason for an exchange.
+ONE_TASK_BYTES = 1 << 25
 
 # Returns the SQL of a query whose inputs have these names in Spark.
 QueryText = Callable[[Mapping[str, str]], str]
@@ -134,7 +137,7 @@ class SparkPipelines:
         """
         shapes = [self._shape(rows) for rows in inputs]
         if all(count == 1 for _, count in shapes):
-            return tuple((schema, count, -1) for schema, count in shapes)
+            return tuple((schema, count, ONE_TASK_BYTES) for schema, count in shapes)
         # Rounded up, so that a plan is used again while its inputs grow.
         sizes = [1 << rows.nbytes.bit_length() for rows in inputs]
         return tuple((schema, count, size) for (schema, count), size in zip(shapes, sizes, strict=True))

@@ -25,7 +25,7 @@ class QueryKey:
     Attributes:
         sql: over inputs that are named by their places, and views of tables.
         inputs: of each input, Spark's schema, the number of partitions, and about how many bytes it
-            has, -1 where the plan does not depend on that.
+            is planned for.
     """
 
     sql: str

@@ -86,6 +86,8 @@ SETTINGS = {
     "spark.sql.maxSinglePartitionBytes": str(2**63 - 1) + "b",
     "spark.sql.execution.pythonUDF.arrow.enabled": "false",
     "spark.sql.adaptive.enabled": "false",
+    # Of a side that is much smaller, a hash table; else both would be sorted.
+    "spark.sql.join.preferSortMergeJoin": "false",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.leafNodeDefaultParallelism": "1",
     "spark.sql.optimizer.excludedRules": ",".join(EXCLUDED_RULES),
@@ -339,6 +341,7 @@ class SparkRuntime:
         close_ports(context, self._gateway)
         session = SparkSession(context)
         register_functions(session, self._gateway)
+        self._gateway.jvm.antumbra.SparkPipelines.open(session._jsparkSession)
         return session
 
 

@@ -37,14 +37,19 @@ public final class SparkPipelines {
         source(session, file, schema, partitions, false, bytes).createOrReplaceTempView(name);
     }
 
+    /** Makes the session plan as `PreparedQuery` needs it. */
+    public static void open(SparkSession session) {
+        session.experimental().extraOptimizations_$eq(Nil$.MODULE$.$colon$colon(new PreparedQuery.WithoutBroadcasts()));
+    }
+
     public static void dropView(SparkSession session, String name) {
         session.catalog().dropTempView(name);
     }
 
     /**
      * Plans `sql`, to be run under the name of `query`. inputs: lines, by turns the name of a view that `sql` reads, which is that of its
-     * files in `folder` too, its schema, its number of partitions, and about how many bytes it has, -1 if that is not known. The files are
-     * written for each run; there need be none yet.
+     * files in `folder` too, its schema, its number of partitions, and about how many bytes it has. The files are written for each
+     * run; there need be none yet.
      */
     public static void prepare(SparkSession session, String query, String folder, String inputs, String sql) {
         String[] lines = inputs.isEmpty() ? new String[0] : inputs.split("\n");
@@ -91,10 +96,9 @@ public final class SparkPipelines {
         session.sparkContext().cancelJobGroupAndFutureJobs(job);
     }
 
-    /** Returns the rows of Arrow streams. file: the start of their names; schema: Spark's, as JSON; bytes: -1 if that is not known. */
+    /** Returns the rows of Arrow streams. file: the start of their names; schema: Spark's, as JSON; bytes: about how many. */
     private static Dataset source(SparkSession session, String file, String schema, int partitions, boolean isChanging, long bytes) {
-        // Without statistics Spark takes rows for too many to be broadcast.
-        Option statistics = bytes < 0 ? Option.empty() : Option.apply(Statistics$.MODULE$.apply(
+        Option statistics = Option.apply(Statistics$.MODULE$.apply(
             BigInt.apply(bytes), Statistics$.MODULE$.apply$default$2(), Statistics$.MODULE$.apply$default$3(), false
         ));
         SparkRows rows = new SparkRows(session.sparkContext(), file, partitions, isChanging);

@@ -10,21 +10,30 @@ import java.util.Set;
 import org.apache.spark.Dependency;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.rdd.RDD;
+import org.apache.spark.sql.catalyst.plans.logical.HintInfo;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.catalyst.plans.logical.JoinHint;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.NO_BROADCAST_HASH$;
 import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.LogicalRDD;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.RDDScanExec;
 import org.apache.spark.sql.execution.SQLExecution;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.StructType;
+import scala.Function1;
 import scala.Option;
 import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
 import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction0;
 import scala.runtime.AbstractFunction2;
+import scala.runtime.AbstractPartialFunction;
 
 /**
  * A query that is parsed, analysed and planned once, and executed many times, each time on the rows that its changing inputs have then.
@@ -145,6 +154,44 @@ public final class PreparedQuery {
             if (isChanging(((Dependency) each.next()).rdd(), seen)) return true;
         }
         return false;
+    }
+
+    /**
+     * Lets Spark broadcast nothing that reads a changing input, which a plan would keep: where one task reads such inputs, a join needs no
+     * exchange either. It is an optimizer's rule, since a side of a join is known to be small before it is planned.
+     */
+    public static final class WithoutBroadcasts extends Rule {
+        public TreeNode apply(TreeNode plan) { return ((LogicalPlan) plan).transformUp(new Hinting()); }
+    }
+
+    private static final class Hinting extends AbstractPartialFunction {
+        public boolean isDefinedAt(Object node) { return node instanceof Join; }
+
+        public Object applyOrElse(Object node, Function1 other) {
+            if (!isDefinedAt(node)) return other.apply(node);
+            Join join = (Join) node;
+            Option left = hint(join.left(), join.hint().leftHint()), right = hint(join.right(), join.hint().rightHint());
+            return join.copy(join.left(), join.right(), join.joinType(), join.condition(), new JoinHint(left, right));
+        }
+
+        private static Option hint(LogicalPlan side, Option known) {
+            return mostPartitions(side) == 1 ? Option.apply(new HintInfo(Option.apply(NO_BROADCAST_HASH$.MODULE$))) : known;
+        }
+
+        /** Returns the largest number of partitions of the changing inputs that a plan reads, 0 without any. */
+        private static int mostPartitions(LogicalPlan plan) {
+            if (plan instanceof LogicalRDD && isChanging(((LogicalRDD) plan).rdd(), new IdentityHashMap())) {
+                return ((LogicalRDD) plan).rdd().getNumPartitions();
+            }
+            return Math.max(mostPartitions(plan.children()), mostPartitions(plan.subqueries()));
+        }
+
+        private static int mostPartitions(Seq plans) {
+            int most = 0;
+            Iterator each = plans.iterator();
+            while (each.hasNext()) most = Math.max(most, mostPartitions((LogicalPlan) each.next()));
+            return most;
+        }
     }
 
     private static final class Collecting extends AbstractFunction0 {

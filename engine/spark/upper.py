@@ -15,7 +15,7 @@ import itertools
 import signal
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -120,6 +120,15 @@ class SparkUpperExecutor:
         """Start Spark in the background, unless it lives or starts."""
         self._runtime.start()
 
+    def is_cold(self, inputs: Iterable[pa.Table]) -> bool:
+        """Tell whether a pipeline over these groups does not wait for Spark, which is not there,
+        and is started.
+        """
+        if self._runtime.is_ready or sum(rows.num_rows for rows in inputs) >= self._cold_groups_max:
+            return False
+        self._runtime.start()
+        return True
+
     def run(
         self,
         token: Hashable,
@@ -137,11 +146,9 @@ class SparkUpperExecutor:
         deaths = 0
         until_s: float | None = None
         handed = hand_over(relation)
-        is_small = sum(rows.num_rows for rows in inputs.values()) < self._cold_groups_max
         with self._job(token) as job:
             while handed is not None:
-                if is_small and not self._runtime.is_ready:
-                    self._runtime.start()
+                if self.is_cold(inputs.values()):
                     told(COLD)
                     break
                 pipelines = self._runtime.pipelines(job.check_cancelled, until_s)

@@ -216,14 +216,15 @@ def whole_lines(whole: ViewEntry, scanning: ScanSettings, engines: QueryEngines)
     return [
         f"Upper pipeline of view {name}: for each version of its states and tables, kept, and shared by its readers",
         *upper_lines(root, scanning, engines),
-        *([] if made is None else [f"  {count_text(made)}"]),
+        *([] if made is None else [f"  {count_text(made, whole.states[0].chain.upkeep.last_upper)}"]),
     ]
 
 
-def count_text(made: tuple[int, float]) -> str:
-    """Return the size of the last version, and the time that it took."""
+def count_text(made: tuple[int, float], plan: str | None) -> str:
+    """Return the size of the last version, the time that it took, and the way of Spark's plan."""
     rows_count, passed_s = made
-    return f"The last version has {rows_count} row{'' if rows_count == 1 else 's'}, and was made in {ms(passed_s)}"
+    told = f"The last version has {rows_count} row{'' if rows_count == 1 else 's'}, and was made in {ms(passed_s)}"
+    return told if plan is None else f"{told}, plan {plan}"
 
 
 def shown_whole(
@@ -237,7 +238,9 @@ def shown_whole(
     left: the views that are not shown yet.
     """
     made = engines.wholes.made(whole)
-    known = {} if made is None else {"Rows": made[0], "Upper Time": ms(made[1])}
+    known: dict[str, object] = {} if made is None else {"Rows": made[0], "Upper Time": ms(made[1])}
+    if (plan := whole.states[0].chain.upkeep.last_upper) is not None:
+        known["Plan"] = plan
     strands = [running(state.chain, left.pop(state.chain)) for state in whole.states]
     return shown_plan(whole.plan, strands, engines.upper, above_in(scanning, engines, known))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 
 import pyarrow as pa
 
@@ -37,6 +37,9 @@ class EmbeddedUpper:
         # Most databases of a test have no use for it.
         self._engine = self._engine or QueryEngine(MEMORY_BYTES, threads_count=1)
         return self._engine.run(relation, {**inputs, **{name: export.table for name, export in tables.items()}})
+
+    def is_cold(self, inputs: Iterable[pa.Table]) -> bool:
+        return True
 
     def start(self) -> None:
         """Do nothing: there is no JVM."""

@@ -151,3 +151,8 @@ def taken_apart(relation: Relation) -> tuple[Relation, list[Expression], list[Ex
         base, conditions, items = taken_apart(relation.input)
         return base, [*conditions, *conjuncts(substitute(relation.predicate, items))], items
     return relation, [], [Column(index, column.name, column.type) for index, column in enumerate(relation.schema)]
+
+
+def columns_of_schema(relation: Relation) -> tuple[tuple[str, Expression], ...]:
+    """Return a relation's columns as the items of a projection."""
+    return tuple((column.name, Column(index, column.name, column.type)) for index, column in enumerate(relation.schema))

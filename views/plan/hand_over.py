@@ -10,7 +10,7 @@ anything.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from sql.bind.readers import open_expressions
@@ -18,12 +18,12 @@ from sql.emit.spark import emit_spark
 from sql.errors import SqlError
 from sql.functions.catalog import OF_CATALOG
 from sql.functions.volatility import is_fixed
-from sql.tree.expressions import Cast, Expression
-from sql.tree.relations import Filter, Join, Project, Recursive, Relation, Scan, TableFunction
-from sql.tree.walks import all_relations, children, open_columns, scans
+from sql.tree.expressions import Cast, Column, Expression, Subquery
+from sql.tree.relations import Aggregate, Filter, Join, Project, Recursive, Relation, Scan, TableFunction
+from sql.tree.walks import all_relations, children, map_parts, open_columns, scans
 from sql.types.datatypes import OIDS_OF_NAMES
 from views.model.steps import unique_names
-from views.model.trees import inputs, walk, with_inputs
+from views.model.trees import columns_of_schema, inputs, walk, with_inputs
 
 # The kind of the scans of what is computed before.
 COMPUTED = "computed"
@@ -53,7 +53,10 @@ def hand_over(root: Relation) -> HandOver | None:
 
     def plain(node: Relation) -> Relation:
         if isinstance(node, Scan) or not _is_computed_before(node):
-            return node if isinstance(node, Recursive) else with_inputs(node, [plain(part) for part in inputs(node)])
+            if isinstance(node, Recursive):
+                return node
+            node = map_parts(with_joined_values(node), lambda part: None, plain)
+            return with_inputs(node, [plain(part) for part in inputs(node)])
         name = unique_names([*taken, *computed, COMPUTED])[-1]
         computed[name] = node
         return Scan(name, COMPUTED, node.schema)
@@ -68,6 +71,34 @@ def hand_over(root: Relation) -> HandOver | None:
             raise
         return None
     return HandOver(relation, computed)
+
+
+def with_joined_values(node: Relation) -> Relation:
+    """Return an operator with the totals of groups that its expressions ask for, which no row has a
+    part in, joined to its input.
+
+    Spark keeps the value of a subquery, and would plan a query with one anew for each run.
+    """
+    if not isinstance(node, Filter | Project):
+        return node
+    below, values = node.input, dict[Expression, Expression]()
+    for part in dict.fromkeys(part for item in children(node) for part in walk(item)):
+        if isinstance(part, Subquery) and part.kind == "scalar" and not part.arguments and _is_total(part.relation):
+            (column,) = part.relation.schema
+            values[part] = Column(len(below.schema), column.name, column.type)
+            below = Join(below, part.relation, "cross", None)
+    if not values:
+        return node
+    return Project(map_parts(replace(node, input=below), values.get), columns_of_schema(node))
+
+
+def _is_total(relation: Relation) -> bool:
+    """Tell whether a relation has one row, made of groups."""
+    below = relation
+    while isinstance(below, Project):
+        below = below.input
+    is_one = isinstance(below, Aggregate) and not below.keys and below.sets is None
+    return is_one and not reads_tables_alone(relation) and not any(True for _ in open_columns(relation))
 
 
 def reads_tables_alone(relation: Relation) -> bool:

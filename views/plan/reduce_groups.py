@@ -29,10 +29,18 @@ from sql.types.datatypes import BOOL
 from views.model.properties import is_first_grouping, scans
 from views.model.steps import unique_names
 from views.model.text import expression_text
-from views.model.trees import columns_of, conjuncts, inputs, relation_uses_now, rewrite, walk_relation, with_inputs
+from views.model.trees import (
+    columns_of,
+    columns_of_schema,
+    conjuncts,
+    inputs,
+    relation_uses_now,
+    rewrite,
+    walk_relation,
+    with_inputs,
+)
 from views.plan.hand_over import is_same_for_all
 from views.plan.joins.join_graph import conjunction
-from views.plan.rules.join_subqueries import columns_of_schema
 
 # Of what says which rows count: it has the conditions of all levels above, more than once where
 # several of its parts are compared with them.

@@ -269,3 +269,10 @@ class Upkeep:
         """Count a refresh whose upper pipeline has run in one of these ways."""
         self.upper_runs[how] += 1
         self.last_upper = how
+
+    def note_upper(self, passed_s: float) -> None:
+        """Note how long the query above a view's states took, which is no part of a version of
+        theirs.
+        """
+        if self.refreshed is not None:
+            self.refreshed[1].spark_s = passed_s

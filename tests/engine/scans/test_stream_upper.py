@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, cast
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ from sql.parse.statements.select import Select
 from sql.tree.relations import Relation
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
 from views.model.arrow_schema import arrow_schema
+from views.model.protocols import COLD, PREPARED
 from views.plan.stream_grouping import cut_groupings
 
 ROWS = pa.table({"found": [1]})
@@ -24,16 +25,29 @@ ORDERED = "SELECT a, count(*) FROM s GROUP BY a ORDER BY 2 LIMIT 3"
 
 
 class Upper:
-    """Stands for Spark. error: what it raises."""
+    """Stands for Spark. error: what it raises; cold_groups_max: below so many groups it is not
+    there.
+    """
 
-    def __init__(self, error: SqlError | None = None) -> None:
+    def __init__(self, error: SqlError | None = None, cold_groups_max: int = 0) -> None:
         self.error = error
+        self.cold_groups_max = cold_groups_max
         self.ran: list[tuple[Relation, set[str]]] = []
 
+    def is_cold(self, inputs: Iterable[pa.Table]) -> bool:
+        groups_count: int = sum(rows.num_rows for rows in inputs)
+        return groups_count < self.cold_groups_max
+
     def run(
-        self, token: Hashable, relation: Relation, inputs: dict[str, pa.Table], tables: dict[str, object]
+        self,
+        token: Hashable,
+        relation: Relation,
+        inputs: dict[str, pa.Table],
+        tables: dict[str, object],
+        told: Callable[[str], None],
     ) -> pa.Table:
         self.ran.append((relation, set(inputs)))
+        told(PREPARED)
         if self.error is not None:
             raise self.error
         return ROWS
@@ -47,7 +61,9 @@ class Shared:
         self.spark_is_ready = spark_is_ready
 
 
-def above(shared: Shared, query: str, groups_min: int, groups_count: int = 10) -> pa.Table | None:
+def above(
+    shared: Shared, query: str, groups_min: int, groups_count: int = 10, count: Callable[[str], None] | None = None
+) -> pa.Table | None:
     (statement,) = parse(query)
     assert isinstance(statement, Select)
     root = bind_query(statement.query, SampleCatalog(), SETTINGS).root
@@ -65,6 +81,7 @@ def above(shared: Shared, query: str, groups_min: int, groups_count: int = 10) -
         inputs,
         groups_min,
         object(),
+        count,
     )
 
 
@@ -93,6 +110,14 @@ def test_the_embedded_engine_does_what_is_left(query: str, groups_min: int) -> N
 
 def test_nobody_waits_for_the_start_of_spark() -> None:
     assert above(Shared(Upper(), spark_is_ready=False), ORDERED, 0) is None
+
+
+@pytest.mark.parametrize(("groups_count", "how"), [(9, COLD), (10, PREPARED)])
+def test_the_way_is_counted_and_few_groups_do_not_wait(groups_count: int, how: str) -> None:
+    counted: list[str] = []
+    found = above(Shared(Upper(cold_groups_max=10)), ORDERED, 0, groups_count, counted.append)
+    assert (found is ROWS) == (how == PREPARED)
+    assert counted == [how]
 
 
 def test_what_spark_refuses_is_answered_all_the_same() -> None:

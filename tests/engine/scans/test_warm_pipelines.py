@@ -47,6 +47,12 @@ class FakeJvm:
         assert self.may_go_on.wait(WAIT_S_MAX)
         return SparkAnswer(pa.table({"n": pa.array([], pa.int64()), "keys": pa.array([], pa.int64())}), PLANNED)
 
+    def make_view(self, name: str, rows: pa.Table) -> None:
+        pass
+
+    def drop_view(self, name: str) -> None:
+        pass
+
     def cancel(self, job: str) -> None:
         self.may_go_on.set()
 
@@ -114,6 +120,22 @@ def test_a_view_is_warmed_up_on_each_jvm_and_after_a_restart(tmp_path: Path, spa
         wait_for(lambda: third.rows_counts == [warm_pipelines.ROWS] * RUNS)
     finally:
         world.close()
+
+
+def test_what_stands_above_several_groupings_is_warmed_up(tmp_path: Path, spark: FakeSpark) -> None:
+    world, jvm = new_world(tmp_path, spark), spark.ready_pipelines
+    try:
+        client = world.client()
+        client.run(STREAM, "CREATE TABLE t (n bigint)")
+        client.run(
+            "CREATE VIEW v AS SELECT n, k::bigint AS keys"
+            f" FROM t JOIN ({GROUPS}) a USING (n) WHERE n = (SELECT max(n) FROM ({GROUPS}) b)"
+        )
+        wait_for(lambda: len(jvm.texts) == RUNS)
+    finally:
+        world.close()
+    assert set(jvm.rows_counts) == {warm_pipelines.ROWS}
+    assert len(set(jvm.texts)) == 1
 
 
 @pytest.mark.parametrize("is_preloaded", [True, False])
@@ -190,7 +212,7 @@ def test_a_view_that_fails_ends_no_warm_up_and_one_that_is_dropped_is_let_go(tmp
         wait_for(lambda: len(jvm.rows_counts) == 1 + RUNS)
         client.run("DROP VIEW v", "DROP VIEW other")
         warm = world.database.warm_pipelines
-        wait_for(lambda: not warm._runs)
+        wait_for(lambda: not warm._pipelines)
     finally:
         world.close()
 

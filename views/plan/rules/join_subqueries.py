@@ -20,7 +20,7 @@ from sql.tree.relations import Aggregate, Distinct, Filter, Join, OutputColumn, 
 from sql.tree.walks import children, map_parts, open_columns, subqueries_of
 from sql.types.datatypes import BOOL, INT8
 from views.model.properties import is_ungrouped, scans
-from views.model.trees import conjuncts, rewrite, substitute, substitute_call, walk
+from views.model.trees import columns_of_schema, conjuncts, rewrite, substitute, substitute_call, walk
 from views.plan.joins.join_graph import conjunction
 from views.plan.rules.subquery_grouping import COUNTS, ORDERED, Flat, flat_relation
 
@@ -50,11 +50,6 @@ def join_subqueries(relation: Relation) -> Relation:
     changed = map_parts(relation, below.change)
     assert isinstance(changed, Project | Aggregate)
     return replace(changed, input=below.relation)
-
-
-def columns_of_schema(relation: Relation) -> tuple[tuple[str, Expression], ...]:
-    """Return a relation's columns as the items of a projection."""
-    return tuple((column.name, Column(index, column.name, column.type)) for index, column in enumerate(relation.schema))
 
 
 class Joins:
