@@ -48,10 +48,12 @@ def test_the_server_listens_for_clients_alone(server: AntumbraServer) -> None:
     with server.connect() as connection:
         connection.execute("CREATE FOREIGN TABLE ports (k int) SERVER stream")
         groups = "SELECT k, count(*) AS n FROM ports GROUP BY k"
-        # Is made by Spark, over no groups.
-        connection.execute(f"CREATE VIEW sizes AS SELECT n, count(*) FROM ({groups}) g GROUP BY n".encode())
+        connection.execute(f"CREATE VIEW sizes AS SELECT n, count(*) AS c FROM ({groups}) g GROUP BY n".encode())
+        # More groups than are read without Spark.
+        connection.execute("INSERT INTO ports SELECT k FROM generate_series(1, 20000) AS g(k)")
+        assert connection.execute("SELECT n, c FROM sizes").fetchall() == [(1, 20000)]
         connection.execute("DROP FOREIGN TABLE ports CASCADE")
-    # Spark may be starting, and PySpark's port for accumulators closes in a thread.
+    # PySpark's port for accumulators closes in a thread.
     deadline = time.monotonic() + CLOSING_S_MAX
     while not listens_for_clients_alone(server) and time.monotonic() < deadline:
         time.sleep(0.1)
