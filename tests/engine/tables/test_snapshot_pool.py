@@ -85,12 +85,12 @@ def test_those_of_an_older_commit_are_not_taken(world: World) -> None:
     snapshots = SnapshotPool(world.database.store.engine)
     cursor = world.database.store._open_snapshot()
     with snapshots.none_open():
-        assert not snapshots.give(cursor, 0)
+        assert not snapshots.give(cursor, FOUND)
         with snapshots.none_open():
             snapshots.advance()
-        assert not snapshots.give(cursor, 1)
-    assert not snapshots.give(cursor, 0) and snapshots.take() is None
-    assert snapshots.give(cursor, 1) and snapshots.take() is cursor and snapshots.take() is None
+        assert not snapshots.give(cursor, FOUND + 1)
+    assert not snapshots.give(cursor, FOUND) and snapshots.take() is None
+    assert snapshots.give(cursor, FOUND + 1) and snapshots.take() is cursor and snapshots.take() is None
     cursor.connection.rollback()
 
 
