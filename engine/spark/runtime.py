@@ -51,6 +51,14 @@ STARTS_MAX = 8
 PAUSE_S, PAUSE_WAIT_S_MAX, PAUSE_S_MAX = 0.1, 2.0, 60.0
 # Between the end of the JVM's connections and that of its process.
 DEATH_WAIT_S_MAX = 10.0
+# What runs five times as often as the JVM's own bounds say is compiled by C2: the others would keep
+# the first refreshes waiting (docs/decisions/0130).
+LATE_C2 = (
+    "-XX:Tier4InvocationThreshold=25000",
+    "-XX:Tier4MinInvocationThreshold=3000",
+    "-XX:Tier4CompileThreshold=75000",
+    "-XX:Tier4BackEdgeThreshold=100000",
+)
 # Of -XX:+ExitOnOutOfMemoryError.
 OUT_OF_MEMORY_STATUS = 3
 # Without an appender Spark would put its own settings in place of these.
@@ -352,6 +360,7 @@ def spark_configuration(folder: Path, classes: SparkClasses, memory_mb_max: int,
         f"-Dderby.system.home={folder}",
         f"-Djava.io.tmpdir={folder / 'local'}",
         "-XX:+UseSerialGC",
+        *LATE_C2,
         "-Xss4m",
         "-XX:-UsePerfData",
         # A thread that ends for want of memory would let its client wait for ever.
