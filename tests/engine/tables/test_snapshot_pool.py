@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.embedded.query_engine import Cursor
-from engine.tables.snapshot_pool import KEPT_MAX, SnapshotPool
+from engine.tables.snapshot_pool import FOUND, KEPT_MAX, SnapshotPool
 from tests.engine.session_client import SessionClient, World
 
 READ = "SELECT k FROM t WHERE k < {} ORDER BY k"
