@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from engine.catalog.image import CatalogImage, TableEntry, ViewEntry
+from engine.tables.table_store import version_of
 from sql.bind.readers import has_open_zone
 from sql.errors import SqlError
 from sql.functions.volatility import has_volatile
@@ -172,7 +173,7 @@ def sources_of(entry: ViewEntry, image: CatalogImage, transaction: Transaction) 
             tables, committed = transaction.tables, source.data.committed
             if tables is None or tables.changed or committed > tables.snapshot:
                 return None
-            sources.append(committed)
+            sources.append(version_of(source))
         else:
             return None
     return tuple(sources)

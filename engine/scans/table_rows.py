@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import logging
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from engine.catalog.image import CatalogImage, TableEntry
 from engine.tables.table_source import CommittedTables
+from engine.tables.table_store import version_of
 from ringbuffer.encode.columns import binary_column, text_column
 from ringbuffer.encode.encoded_column import EncodedColumn
 from ringbuffer.encode.output_forms import Forms
@@ -70,14 +71,14 @@ class TableRows:
     """The rows of a table at one commit, but those with a NULL in the key.
 
     Attributes:
-        version: the commit that changed the table last.
+        version: of the table when it was read.
         index: the keys: row i of `rows` is group i.
         encoded: columns as bytes.
         used_at: when the rows were read last, as a number that grows with each read.
     """
 
     entry: TableEntry
-    version: int
+    version: Hashable
     rows: pa.Table
     index: GroupTable
     encoded: dict[ColumnForm, EncodedColumn] = field(default_factory=dict)
@@ -139,7 +140,7 @@ class TablesByKey:
         """Return the rows of a table, if they are in memory as of the last commit. Cheap."""
         sought = self._sought.get((key.entry.description.oid, key.places))
         rows = None if sought is None else sought.rows
-        if rows is None or rows.version != rows.entry.data.committed or rows.entry is not key.entry:
+        if rows is None or rows.version != version_of(rows.entry) or rows.entry is not key.entry:
             return None
         rows.used_at = next(self._reads)
         return rows

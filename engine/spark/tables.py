@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class SparkTable:
         replaced: true if a newer version is there, or no room.
     """
 
-    versions: tuple[int, ...]
+    versions: tuple[Hashable, ...]
     view: str
     bytes_count: int
     users: int = 0
@@ -56,7 +56,11 @@ class SparkTables:
 
     @contextmanager
     def view_of(
-        self, pipelines: SparkPipelines, relation: Relation, versions: tuple[int, ...], make: Callable[[], pa.Table]
+        self,
+        pipelines: SparkPipelines,
+        relation: Relation,
+        versions: tuple[Hashable, ...],
+        make: Callable[[], pa.Table],
     ) -> Iterator[str]:
         """Yield the name of a view that has the rows of a relation until the context ends.
 
@@ -71,7 +75,11 @@ class SparkTables:
             self._drop_unused(pipelines, [table])
 
     def _taken(
-        self, pipelines: SparkPipelines, relation: Relation, versions: tuple[int, ...], make: Callable[[], pa.Table]
+        self,
+        pipelines: SparkPipelines,
+        relation: Relation,
+        versions: tuple[Hashable, ...],
+        make: Callable[[], pa.Table],
     ) -> SparkTable:
         """Return the table of a relation, made if need be; it is not dropped while it has users."""
         with self._lock:

@@ -7,11 +7,11 @@ sees them.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from engine.catalog.image import CatalogImage, TableEntry
 from engine.tables.table_sizes import index_bytes, memory_bytes, rows_count, table_bytes
-from engine.tables.table_store import TableStore, export, table_entry
+from engine.tables.table_store import TableStore, export, table_entry, version_of
 from engine.tables.table_transaction import TableTransaction
 from views.model.protocols import TableExport
 
@@ -26,10 +26,10 @@ class CommittedTables:
         self._store = store
         self._image = image
 
-    def versions(self, names: Iterable[str]) -> dict[str, int]:
+    def versions(self, names: Iterable[str]) -> dict[str, Hashable]:
         """Return the committed version of each table."""
         image = self._image()
-        return {name: table_entry(image, name).data.committed for name in names}
+        return {name: version_of(table_entry(image, name)) for name in names}
 
     def bytes_of(self, physical: str) -> int:
         """Return the bytes of a table by its name in the file."""
@@ -68,7 +68,7 @@ class TransactionTables:
     def __init__(self, tables: TableTransaction) -> None:
         self._tables = tables
 
-    def versions(self, names: Iterable[str]) -> dict[str, int]:
+    def versions(self, names: Iterable[str]) -> dict[str, Hashable]:
         """Return the version of each table."""
         return {name: self._version(name) for name in names}
 
@@ -79,7 +79,8 @@ class TransactionTables:
             for name in names
         }
 
-    def _version(self, name: str) -> int:
-        committed = table_entry(self._tables.image, name).data.committed
+    def _version(self, name: str) -> Hashable:
+        entry = table_entry(self._tables.image, name)
+        committed = entry.data.committed
         changed = name in self._tables.written or committed > self._tables.snapshot
-        return next(UNCOMMITTED) if changed or not committed else committed
+        return next(UNCOMMITTED) if changed or not committed else version_of(entry)

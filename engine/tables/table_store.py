@@ -303,7 +303,7 @@ class TableStore:
         with self.lock:
             image = current()
             transaction = self.begin(image)
-            versions = {name: table_entry(image, name).data.committed for name in names}
+            versions = {name: version_of(table_entry(image, name)) for name in names}
         try:
             for name, version in versions.items():
                 kept = self._exports.get(name)
@@ -323,7 +323,7 @@ class TableStore:
             if image.entries.get(entry.description.name) is not entry:
                 raise SqlError("42P01", f'relation "{entry.description.name}" was altered')
             transaction = self.begin(image)
-            version = entry.data.committed
+            version = version_of(entry)
         try:
             return TableExport(version, export(transaction, entry))
         finally:
@@ -399,6 +399,13 @@ def table_entry(image: CatalogImage, name: str) -> TableEntry:
     if not isinstance(entry, TableEntry):
         raise SqlError("42P01", f'relation "{name}" does not exist')
     return entry
+
+
+def version_of(entry: TableEntry) -> tuple[int, int]:
+    """Return the version of a table's committed rows, which no other table has: two tables may be
+    written by one commit, and change names.
+    """
+    return entry.description.oid, entry.data.committed
 
 
 def export(transaction: TableTransaction, entry: TableEntry) -> pa.Table:

@@ -8,6 +8,7 @@ executor is given (the embedded engine, or Spark).
 
 from __future__ import annotations
 
+import itertools
 import random
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -115,8 +116,9 @@ class FakeTables:
     def __init__(self, rows: Mapping[str, list[tuple[Any, ...]]]) -> None:
         self.exports = {name: TableExport(1, table_of(name, found)) for name, found in rows.items()}
         self.reads: list[frozenset[str]] = []
+        self._changes = itertools.count(2)
 
-    def versions(self, names: Iterable[str]) -> dict[str, int]:
+    def versions(self, names: Iterable[str]) -> dict[str, Hashable]:
         return {name: self.exports[name].version for name in names}
 
     def read_all(self, names: Iterable[str]) -> dict[str, TableExport]:
@@ -124,7 +126,7 @@ class FakeTables:
         return {name: self.exports[name] for name in names}
 
     def replace(self, name: str, rows: list[tuple[Any, ...]]) -> None:
-        self.exports[name] = TableExport(self.exports[name].version + 1, table_of(name, rows))
+        self.exports[name] = TableExport(next(self._changes), table_of(name, rows))
 
 
 class EmbeddedExecutor:

@@ -25,12 +25,12 @@ class TableExport(NamedTuple):
     The columns are those of its description, in order.
 
     Attributes:
-        version: a number that no other contents of a table of this name have in this process: not
-            after DROP and CREATE, nor inside a transaction that has written it. Objects made of an
-            export are used again while the version is the same.
+        version: what no other contents of any table have in this process: not after DROP and CREATE
+            or RENAME, nor inside a transaction that has written it. Objects made of an export are
+            used again while the version is equal.
     """
 
-    version: int
+    version: Hashable
     table: pa.Table
 
 
@@ -41,7 +41,7 @@ class Source(Protocol):
     again while they are the same.
     """
 
-    def versions(self, names: Iterable[str]) -> dict[str, int]:
+    def versions(self, names: Iterable[str]) -> dict[str, Hashable]:
         """Return the committed version of each table, never older than a commit answered before the
         call.
 
@@ -127,7 +127,7 @@ NO_EVALUATOR = NoEvaluator()
 class NoSource:
     """The source of a process without durable tables."""
 
-    def versions(self, names: Iterable[str]) -> dict[str, int]:
+    def versions(self, names: Iterable[str]) -> dict[str, Hashable]:
         """Return nothing, since there is no table to name."""
         assert not set(names), "there are no tables"
         return {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -22,7 +22,7 @@ from views.model.steps import uses_arrival
 from views.upkeep.cuts import Cut, Life, Moment, Version
 from views.upkeep.state import ViewState
 
-NO_VERSIONS: Mapping[str, int] = MappingProxyType({})
+NO_VERSIONS: Mapping[str, Hashable] = MappingProxyType({})
 
 
 class ViewPhase(StrEnum):
@@ -83,7 +83,7 @@ class Chain:
         state: ViewState,
         time_dependent: bool,
         notices: tuple[str, ...],
-        static_versions: Mapping[str, int] = NO_VERSIONS,
+        static_versions: Mapping[str, Hashable] = NO_VERSIONS,
     ) -> None:
         self.identity = identity
         self.definition = identity.view

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -71,7 +71,7 @@ class Version:
     position: int
     table: pa.Table
     created_us: int
-    table_versions: Mapping[str, int] = field(default_factory=dict)
+    table_versions: Mapping[str, Hashable] = field(default_factory=dict)
     phases: Phases = field(default_factory=Phases)
     above: Relation | None = None
 
@@ -193,7 +193,7 @@ class Cut:
     waiting: int = 0
     version: Version | None = None
     error: SqlError | None = None
-    table_versions: Mapping[str, int] = field(default_factory=dict)
+    table_versions: Mapping[str, Hashable] = field(default_factory=dict)
     held: bool = False
     pins: int = 0
     groups: Exported | None = None

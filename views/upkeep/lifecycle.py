@@ -7,7 +7,7 @@ imported and warmed up. Must not attach a view to anything: the engine's catalog
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -88,7 +88,7 @@ def build_view(
         if is_new:
             require_room(definition, joins.tables)
         state.program = state.program.joined_with(joins)
-        static_versions: Mapping[str, int] = {name: exports[name].version for name in plan.stream_tables}
+        static_versions: Mapping[str, Hashable] = {name: exports[name].version for name in plan.stream_tables}
     else:
         static_versions = known.static_versions
     if plan.upper is not None and is_new:

@@ -174,7 +174,7 @@ def _take(chain: Chain, exact: bool, reader: Reader, tables: Source, moment: Mom
         return entry
 
 
-def new_cut(chain: Chain, exact: bool, now_us: int | None, table_versions: Mapping[str, int]) -> Cut:
+def new_cut(chain: Chain, exact: bool, now_us: int | None, table_versions: Mapping[str, Hashable]) -> Cut:
     """Return a new last cut in the queue of the chain, at the last commit.
 
     The caller holds the commit lock and `chain.changed`.
@@ -391,7 +391,7 @@ def _finished(target: Cut, groups: Exported, engines: Engines, reader: Reader) -
 
 
 def _version(
-    target: Cut, table: pa.Table, table_versions: Mapping[str, int], created_us: int, above: Relation | None = None
+    target: Cut, table: pa.Table, table_versions: Mapping[str, Hashable], created_us: int, above: Relation | None = None
 ) -> Version:
     upkeep = target.chain.upkeep
     upkeep.versions_count += 1
@@ -407,7 +407,7 @@ def _evaluated(target: Cut, table: pa.Table, engines: Engines, reader: Reader) -
     chain = target.chain
     now_us = reader.now_us if target.now_us is None else target.now_us
     plan, phases = chain.plan, target.phases
-    table_versions: Mapping[str, int] = {}
+    table_versions: Mapping[str, Hashable] = {}
     if plan.upper is not None:
         began_s = perf_counter()
         relation = substitute_now(plan.upper.relation, now_us) if chain.time_dependent else plan.upper.relation
