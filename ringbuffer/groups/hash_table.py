@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ringbuffer.compile.jit import inlined_kernel, kernel, sized_kernel
-from ringbuffer.memory.addresses import copy_bytes, load_byte, load_word
+from ringbuffer.memory.addresses import copy_bytes, load_byte, load_word, prefetch
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 
 Words = npt.NDArray[np.int64]
@@ -57,6 +57,13 @@ SLOTS_PER_ROW = 2
 HASH_SEED = np.uint64(0x9E3779B97F4A7C15)
 HASH_FACTOR = np.uint64(0xD6E8FEB86659FD93)
 HALF = np.uint64(32)
+
+# So many rows ahead a kernel begins to load the row of a group, and before it a slot, of tables of
+# room for more rows than FAR_ROWS: others are near anyway.
+ROW_AHEAD = 8
+SLOT_AHEAD = 16
+FAR_ROWS = 1 << 12
+LINE_WORDS = 8
 
 unsigned_word: Any = np.uint64
 signed_word: Any = np.int64
@@ -239,6 +246,26 @@ def find_recent(
     if row >= 0:
         control[place] = row
     return row
+
+
+@kernel
+def prefetch_slot(slots: Words, mixed: np.uint64) -> None:
+    """Begin to load the slot at which a later `find_group` of keys with this hash begins."""
+    prefetch(signed_word(slots.ctypes.data) + 8 * (signed_word(mixed) & (len(slots) - 1)))
+
+
+@sized_kernel
+def prefetch_row(slots: Words, rows: Words, mixed: np.uint64, row_words: int) -> None:
+    """Begin to load the row that a later `find_group` of keys with this hash returns, most likely.
+
+    The row of another group is loaded in vain where the first slot has one.
+    """
+    entry = slots[signed_word(mixed) & (len(slots) - 1)]
+    if entry != 0:
+        row = signed_word(rows.ctypes.data) + 8 * row_words * ((entry & LENGTH_MASK) - 1)
+        for word in range(0, row_words, LINE_WORDS):
+            prefetch(row + 8 * word)
+        prefetch(row + 8 * (row_words - 1))
 
 
 @sized_kernel

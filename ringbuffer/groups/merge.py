@@ -45,17 +45,23 @@ from ringbuffer.groups.aggregates import (
 )
 from ringbuffer.groups.first_rows import Program, is_kept_text, merge_first
 from ringbuffer.groups.hash_table import (
+    FAR_ROWS,
     HEAP_ADDRESS,
     HEAP_MAX,
     HEAP_NEEDED,
     HEAP_USED,
+    ROW_AHEAD,
     ROWS_IN,
+    ROWS_MAX,
     ROWS_PASSED,
     ROWS_SKIPPED,
+    SLOT_AHEAD,
     GroupTable,
     TableLayout,
     Words,
     find_group,
+    prefetch_row,
+    prefetch_slot,
 )
 from ringbuffer.groups.pair_sums import merge_pairs
 from ringbuffer.groups.partitions import rows_by_partition
@@ -85,10 +91,6 @@ MAX_STORED = int(State.MAX_STORED)
 LIST = int(State.LIST)
 PAIRS = int(State.PAIRS)
 STATE_MASK = (1 << STATE_BITS) - 1
-# A table of at most so many times as many groups as will be merged into it is read from its
-# beginning to its end first. Most of its memory is needed, and comes ten times as fast in order.
-READ_THROUGH_SHARE = 16
-LINE_WORDS = 8
 
 
 def merge_tables(target: GroupTable, source: GroupTable, program: Program) -> None:
@@ -114,10 +116,6 @@ def merge_partition(target: GroupTable, source: GroupTable, rows: Words, program
         return
     if source.control[HEAP_USED]:
         target.grow_heap(long_bytes(rows, count, program, target.layout))
-    if count * READ_THROUGH_SHARE >= target.groups_count:
-        used = target.groups_count * target.layout.row_words
-        read_through(target.slots, len(target.slots))
-        read_through(target.rows, used)
     _merge(target, source, rows, count, program)
 
 
@@ -179,6 +177,11 @@ def merge_rows(
     with_lists = has_lists(program)
     for number in range(start, count):
         row = number * row_words
+        if control[ROWS_MAX] > FAR_ROWS:
+            later = min(number + SLOT_AHEAD, count - 1) * row_words
+            prefetch_slot(slots, unsigned_word(source[later]))
+            later = min(number + ROW_AHEAD, count - 1) * row_words
+            prefetch_row(slots, rows, unsigned_word(source[later]), row_words)
         if with_lists and lacks_room(control, long_bytes(source[row:], 1, program, layout)):
             return number
         group = find_group(control, slots, rows, source, row + 1, heap, key_words, entry_words, row_words, text_mask)
@@ -241,15 +244,6 @@ def list_bytes(row: Words, source: Words, program: Program, layout: TableLayout)
         if program[step, 0] == LIST:
             total += list_room(row, program[step, 1], source[program[step, 1]])
         step += program[step, 2] + 1 if program[step, 0] == FIRST else 1
-    return total
-
-
-@kernel
-def read_through(words: Words, count: int) -> int:
-    """Read the first `count` words, so that they are in the cache; return some number."""
-    total = 0
-    for at in range(0, count, LINE_WORDS):
-        total ^= words[at]
     return total
 
 

@@ -30,9 +30,11 @@ NULLS = "uint8[::1]"
 SCALES = "int16[::1]"
 
 
-def item(writer: KernelWriter, array: str, word: int | None = None) -> str:
-    """Return source text of an item of the row at hand: the only one, or one of two words."""
-    place = "row" if word is None else f"2 * row{' + 1' * word}"
+def item(writer: KernelWriter, array: str, word: int | None = None, row: str = "row") -> str:
+    """Return source text of an item of a row, else of that at hand: the only one, or one of two
+    words.
+    """
+    place = row if word is None else f"2 * {row}{' + 1' * word}"
     return f"{writer.use('memory.addresses', 'element')}({array}, {place})"
 
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from ringbuffer.groups.aggregates import STORED, TEXT_STATES, State
 from sql.errors import SqlError
-from sql.tree.expressions import Expression
+from sql.tree.expressions import Column, Expression
 from views.codegen.columns import InputColumns, item
 from views.codegen.expressions import ExpressionWriter, text_of
 from views.codegen.first_row import write_first
@@ -26,7 +26,7 @@ from views.codegen.modules import GeneratedModule, smallest
 from views.codegen.probes import ProbeWriter
 from views.codegen.row_kernels import row_kernel
 from views.codegen.support import computed_columns, with_computed
-from views.codegen.values import ALWAYS, FLOATS, NEVER, Value, compared_form, is_keyed, is_string, negation
+from views.codegen.values import ALWAYS, FLOATS, NEVER, WORDS, Value, compared_form, is_keyed, is_string, negation
 from views.codegen.writer import INDENT, KernelWriter
 from views.model.equalities import all_of
 from views.model.nodes import StreamPipeline
@@ -126,6 +126,7 @@ class StreamKernelWriter:
         with self.writer.block("if not folding:"):
             self.writer.line("continue")
         self._write_room(keys, inputs, firsts)
+        self._write_prefetches()
         self._write_group(keys)
         self._write_list_room(inputs, firsts)
         if first is not None:
@@ -237,6 +238,38 @@ class StreamKernelWriter:
         self.writer.line(f"group = {find}(control, slots, rows, {start}{sizes})")
         with self.writer.block("if group < 0:"):
             self._write_stop()
+
+    def _write_prefetches(self) -> None:
+        """Write the lines that begin to load the groups of later rows, if their keys are integers
+        or times of the stream itself.
+
+        Rows that filters leave out do not come here, nor do most of the others then.
+        """
+        columns = [key.expression for key in self.grouping.keys]
+        if not columns or not all(self._is_plain_word(column) for column in columns):
+            return
+        names = "FAR_ROWS", "SLOT_AHEAD", "ROW_AHEAD", "HASH_SEED", "mix", "prefetch_slot", "prefetch_row"
+        far, slot_ahead, row_ahead, seed, mix, slot, row = (
+            self.writer.use("groups.hash_table", name) for name in names
+        )
+        word = self.writer.use("scalar.numbers.int128", "signed_word")
+        row_words = self.grouping.table.row_words
+        self._control("ROWS_MAX")
+        with self.writer.block(f"if control[ROWS_MAX] > {far}:"):
+            for call, distance, end in (
+                (f"{slot}(slots", slot_ahead, ")"),
+                (f"{row}(slots, rows", row_ahead, f", {row_words})"),
+            ):
+                ahead = self.writer.assign("ahead", f"min(row + {distance}, end - 1)")
+                mixed = f"{mix}({seed}, 0)"
+                for column in columns:
+                    assert isinstance(column, Column)
+                    data = f"{self.columns.stem(self.writer, column.index)}_data"
+                    mixed = f"{mix}({mixed}, {word}({item(self.writer, data, row=ahead)}))"
+                self.writer.line(f"{call}, {mixed}{end}")
+
+    def _is_plain_word(self, key: Expression) -> bool:
+        return isinstance(key, Column) and key.index < len(self.pipeline.input) and key.type.family in WORDS
 
     def _write_stop(self) -> None:
         """Write the exit of a kernel that needs more room."""

@@ -16,8 +16,9 @@ COMPILED: tuple[Any, ...] = (
     merge.merge_rows,
     merge.merge_state,
     merge.long_bytes,
-    merge.read_through,
     hash_table.find_group,
+    hash_table.prefetch_row,
+    hash_table.prefetch_slot,
     hash_table.fill_slots,
     partitions.copy_by_partition,
 )

@@ -87,6 +87,11 @@ STREAMS: dict[str, StreamPipeline] = {
             ("count", COUNT),
         ),
     ),
+    "numbers": pipeline(
+        (call("gt", BOOL, N, integer(0)),),
+        (("n", N), ("due", DUE)),
+        (("count", COUNT), ("sum", AggregateCall("sum", (PRICE,), scaled_numeric(2)))),
+    ),
     "skipping": pipeline(
         (call("or", BOOL, call("is_null", BOOL, N), call("ne", BOOL, N, integer(0))),),
         (

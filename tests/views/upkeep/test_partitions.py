@@ -5,12 +5,13 @@ state.
 from __future__ import annotations
 
 import errno
+import random
 from pathlib import Path
 
 import pytest
 
 from engine.storage.mapped_files import map_new_file
-from ringbuffer.groups.hash_table import ROWS_IN, GroupTable
+from ringbuffer.groups.hash_table import FAR_ROWS, ROWS_IN, GroupTable
 from ringbuffer.groups.known_groups import StateSize
 from ringbuffer.groups.partitions import PARTITIONS_COUNT, partition_of
 from ringbuffer.memory.spilled_memory import MappedFile, SpilledMemory
@@ -57,6 +58,27 @@ def shown(state: ViewState) -> dict[str, int]:
     found = {key.removeprefix(LONG): count for key, count, _ in rows}
     assert len(found) == len(rows)
     return found
+
+
+def test_groups_by_integers_that_are_far_from_each_other_are_those_of_a_dict(tmp_path: Path) -> None:
+    state = ViewState(
+        make_plan([], [column("i4"), column("i8")], [COUNTED, make_aggregate("max", column("i2"))]), tmp_path
+    )
+    draw, expected = random.Random(5), dict[tuple[int | None, int | None], list[int]]()
+    for _ in range(3):
+        drawn = [(draw.choice((None, draw.randrange(10_000))), draw.randrange(-1, 1)) for _ in range(30_000)]
+        table = state.program.new_table()
+        keys = [[first for first, _ in drawn], [second or None for _, second in drawn]]
+        rows = rows_with(len(drawn), i4=keys[0].__getitem__, i8=keys[1].__getitem__, i2=lambda at: at % 100)
+        state.program.fold(stream_morsel(rows), table, 0)
+        state.groups.absorb(table)
+        state.groups.merge(state.groups.swap())
+        for at, (first, second) in enumerate(drawn):
+            expected.setdefault((first, second or None), []).append(at % 100)
+    assert len(expected) > 2 * FAR_ROWS
+    assert {(a, b): (count, most) for a, b, count, most in exported(state)} == {
+        key: (len(values), max(values)) for key, values in expected.items()
+    }
 
 
 def test_a_small_state_has_one_partition_and_a_large_one_has_all(
