@@ -30,6 +30,7 @@ from engine.embedded.result_rows import ResultLimits
 from engine.embedded.warm_up import warm_up_functions
 from engine.execution.registry import load
 from engine.execution.server_parts import ServerParts
+from engine.ingest.transforms import found_transform
 from engine.log.checkpoints import Checkpoints
 from engine.log.commit_log import CommitLog
 from engine.log.recovery import recover
@@ -142,6 +143,7 @@ class Database:
             config.stage_memory_bytes_max,
             lambda: SpillFile(storage, config.data_dir),
             self.caps,
+            partial(found_transform, self.store.engine),
         )
         self.scheduled = ScheduledRefreshes(self.engines)
         self.warm_pipelines = WarmPipelines(self.engines, config.spark_preload)

@@ -54,6 +54,7 @@ def _disabled(relation: dict[str, Any], image: CatalogImage, reason: str) -> Dis
         else:
             # As it was stored before streams could be altered: it may read any of them.
             needed |= {entry.description.oid for entry in image.entries.values() if isinstance(entry, StreamEntry)}
+        needed |= {one["output"]["oid"]} if one.get("output") else set()
         named = (image.entries.get(name) for name in one.get("named", ()))
         needed |= {entry.description.oid for entry in named if entry is not None}
     description = RelationDescription(relation["name"], relation["kind"], relation["oid"], (), disabled=reason)

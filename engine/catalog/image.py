@@ -19,6 +19,7 @@ from engine.catalog.as_then import body_as_then
 from engine.catalog.privileges import PUBLIC_SCHEMA_OID, Privileges
 from engine.catalog.roles import Roles
 from engine.catalog.sequences import SequenceCounter, SequenceDefinition
+from engine.catalog.stream_output import StreamOutput
 from engine.catalog.system import the_system
 from engine.streams import statistics as stream_statistics
 from engine.streams import view_statistics
@@ -204,6 +205,7 @@ class ViewEntry:
         named: of a view with states, the relations that the text names besides streams.
         followers: oids of views that would read it, had it not exchanged its contents with another
             view; they are dropped with it.
+        output: of a transform, the stream that gets its rows; it has no states.
     """
 
     description: RelationDescription
@@ -214,6 +216,7 @@ class ViewEntry:
     root: Relation | None = field(default=None, compare=False)
     named: frozenset[str] = frozenset()
     followers: frozenset[int] = frozenset()
+    output: StreamOutput | None = None
 
     @property
     def is_state(self) -> bool:
@@ -245,7 +248,7 @@ class DisabledViewEntry:
     @property
     def is_continuous(self) -> bool:
         """True if the view keeps something of streams."""
-        return self.description.kind == "view" or bool(self.plain.get("states"))
+        return self.description.kind == "view" or bool(self.plain.get("states") or self.plain.get("output"))
 
 
 Entry = StreamEntry | ViewEntry | TableEntry | SequenceEntry | DisabledViewEntry
@@ -372,16 +375,6 @@ class CatalogImage:
     def _states_by_name(self) -> dict[str, StateEntry]:
         return {state.chain.name: state for state in self.states.values()}
 
-    def with_stream_called(self, before: str, after: str) -> CatalogImage:
-        """Return an image in which what is kept of a stream knows the stream's new name."""
-        image = self
-        for name, entry in self.entries.items():
-            states = states_of(entry)
-            if isinstance(entry, ViewEntry) and any(state.stream_name == before for state in states):
-                told = (replace(one, stream_name=after) if one.stream_name == before else one for one in states)
-                image = image.with_replaced(name, in_states(entry, tuple(told)))
-        return image
-
     def by_oid(self, oid: int) -> Entry | None:
         """Return the relation with an oid, or None."""
         return self._by_oid.get(oid)
@@ -390,19 +383,26 @@ class CatalogImage:
     def _by_oid(self) -> dict[int, Entry]:
         return {entry.description.oid: entry for entry in self.entries.values()}
 
-    def changed_tables(self, before: CatalogImage) -> frozenset[int]:
-        """Return the oids of tables that are not in an older catalog, or not as they are here."""
-        if before is self:
-            return frozenset()
-        tables = (entry for entry in self.entries.values() if isinstance(entry, TableEntry))
-        return frozenset(one.description.oid for one in tables if before.by_oid(one.description.oid) is not one)
-
     def chains_of(self, stream_name: str) -> tuple[Chain, ...]:
         """Return the chains that take a stream's rows, in order of creation.
 
         Of chains that take rows together only the first is returned.
         """
         return self._attached.get(stream_name, ())
+
+    def transforms_of(self, stream_name: str) -> tuple[ViewEntry, ...]:
+        """Return the transforms of a stream's rows, in order of creation."""
+        return self._transforms.get(stream_name, ())
+
+    @cached_property
+    def _transforms(self) -> dict[str, tuple[ViewEntry, ...]]:
+        found: dict[str, tuple[ViewEntry, ...]] = {}
+        for entry in self.entries.values():
+            query = entry.description.query
+            if isinstance(entry, ViewEntry) and entry.output is not None and query is not None:
+                (name,) = query.relations
+                found[name] = (*found.get(name, ()), entry)
+        return found
 
     @cached_property
     def chains(self) -> tuple[Chain, ...]:

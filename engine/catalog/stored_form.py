@@ -28,6 +28,7 @@ from engine.catalog.plain_types import DAMAGED, plain_type
 from engine.catalog.privileges import plain_privileges
 from engine.catalog.roles import plain_roles
 from engine.catalog.sequences import SequenceDefinition
+from engine.catalog.stream_output import StreamOutput
 from ringbuffer.pages.log_rows import encode_rows
 from sql.catalog.catalog import KeyReference
 from sql.errors import SqlError
@@ -129,6 +130,9 @@ def plain_entry(entry: Entry) -> dict[str, object]:
                 "columns": [{"name": column.name, "type": plain_type(column.type)} for column in description.columns],
                 "used": [asdict(used) for used in entry.used],
                 "states": [_state(state) for state in entry.states],
+                "output": None
+                if entry.output is None
+                else {"oid": entry.output.oid, "columns": list(entry.output.columns)},
             }
 
 
@@ -195,6 +199,12 @@ def read_plain(text: str) -> dict[str, Any]:
         _require(relation, FORMS[relation["kind"]])
     plain["relations"] = with_states(plain["relations"])
     return plain  # type: ignore[no-any-return]  # JSON has no types; what is used of it was just checked
+
+
+def output_of(plain: Mapping[str, Any]) -> StreamOutput | None:
+    """Return the stream that gets the rows of a stored view, if it is a transform."""
+    output = plain.get("output")
+    return None if output is None else StreamOutput(output["oid"], tuple(output["columns"]))
 
 
 def source_of(plain: Mapping[str, Any] | None, image: CatalogImage) -> SourceText | None:

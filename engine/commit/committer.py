@@ -41,7 +41,7 @@ from engine.commit.staged_commit import StagedCommit
 from engine.commit.staging import StatementStage
 from engine.commit.string_admission import FullBufferError, admissible, admit
 from engine.commit.table_changes import check_changes, new_sequences
-from engine.commit.transaction import Transaction
+from engine.commit.transaction import Transaction, with_derived
 from engine.log.commit_log import CommitLog, statement_flags
 from engine.log.commits import Answer, Waiting
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENTS_MAX, Bytes, checksum_of
@@ -386,7 +386,7 @@ class Committer:
                     raise
                 self._note_committed(number)
                 with catalog.lock:
-                    for operation in transaction.operations:
+                    for operation in with_derived(transaction.operations):
                         if isinstance(operation, StatementStage):
                             operation.apply()
                         else:
@@ -394,7 +394,7 @@ class Committer:
                     if transaction.image is not None:
                         catalog.image = transaction.image
                         self._sharing.follow(transaction.image.together)
-                for operation in transaction.operations:
+                for operation in with_derived(transaction.operations):
                     if isinstance(operation, StatementStage):
                         operation.append_to_ring()
                     elif operation.reshaping is not None:

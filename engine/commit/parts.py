@@ -14,7 +14,7 @@ from engine.catalog.disabled_views import refuse_definitions
 from engine.catalog.image import CatalogImage, StreamEntry
 from engine.commit.logged_ahead import LoggedAhead
 from engine.commit.staging import AT_ONCE_BYTES_MAX, AT_ONCE_ROWS_MAX, StatementStage
-from engine.commit.transaction import CatalogChange, Transaction
+from engine.commit.transaction import CatalogChange, Transaction, stages_among, with_derived
 from engine.log.commit_log import statement_flags
 from engine.log.records import STATEMENTS_MAX, Bytes
 from engine.streams.ring_rebuild import Reshaping
@@ -29,8 +29,8 @@ Records = Sequence[tuple[int, Sequence[Bytes]]]
 
 
 def stages_of(transaction: Transaction) -> list[StatementStage]:
-    """Return the statements on streams."""
-    return [operation for operation in transaction.operations if isinstance(operation, StatementStage)]
+    """Return the statements on streams, and what is derived from their rows."""
+    return stages_among(transaction.operations)
 
 
 def reshapings_of(transaction: Transaction) -> list[Reshaping]:
@@ -97,7 +97,7 @@ def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[Catalog
     attached = []
     if transaction.image is not None:
         refuse_definitions(image, transaction.image)
-    for operation in transaction.operations:
+    for operation in with_derived(transaction.operations):
         if isinstance(operation, CatalogChange):
             image = operation.image
             continue
@@ -106,7 +106,10 @@ def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[Catalog
         if not isinstance(entry, StreamEntry) or entry.stream.ring is not operation.stream.ring:
             done = "dropped" if entry is None else "altered"
             raise SqlError("40001", f'stream "{operation.stream.name}" was {done} before this transaction committed')
-        views = image.chains_of(entry.description.name)
+        name = entry.description.name
+        if not operation.has_transforms(image.transforms_of(name)):
+            raise SqlError("40001", f'transforms of stream "{name}" were changed before this transaction committed')
+        views = image.chains_of(name)
         operation.prepare(views)
         attached.append((image, views))
     return attached

@@ -4,15 +4,19 @@ Enters: morsels of whole rows. `add` runs the rows through the kernel of every a
 that every error which a row can cause is raised before anything shared is touched; `apply` can't
 fail on data. A small statement only checks its rows at first, and folds them when it is applied; a
 large one folds into tables of its own at once. The time of arrival is set at COMMIT only, by
-`arrive`: for views that look at the time, rows are evaluated with a guess before. Must not know
-sockets, SQL text, or other statements.
+`arrive`: for views that look at the time, rows are evaluated with a guess before. Rows that
+transforms make of them go into stages of other streams, one for each, which commit with this one as
+if the statement had written these rows, too. Must not know sockets, SQL text, or other statements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
+from typing import Protocol
 
+from engine.catalog.image import ViewEntry
 from engine.commit.logged_ahead import LoggedAhead
 from engine.commit.spill import SpillFile
 from engine.streams.row_errors import view_error
@@ -39,6 +43,28 @@ AT_ONCE_BYTES_MAX = 256 * 1024
 PACKED_ROWS_MIN = 64
 
 
+class RowTransform(Protocol):
+    """The transform of rows of one stream to rows of another; thread-safe."""
+
+    def rows(self, morsel: Morsel, now_us: int) -> Morsel:
+        """Return the rows of the other stream, which may be none. Raises SqlError."""
+
+
+@dataclass(frozen=True)
+class Derived:
+    """The rows that one transform makes of a stage's rows.
+
+    Attributes:
+        view: the transform in the catalog.
+        transform: what it does.
+        stage: takes the rows.
+    """
+
+    view: ViewEntry
+    transform: RowTransform
+    stage: StatementStage
+
+
 class StatementStage:
     """The staged rows of one statement.
 
@@ -49,6 +75,9 @@ class StatementStage:
             has it as a column of its rows.
         reserved: the room for its groups in states that have caps, from COMMIT on.
         ahead: its rows that are in the log before COMMIT, if any are.
+        transforms: of its stream.
+        derived: of a client's statement, the stages of all rows that are derived from its rows,
+            directly or through others.
     """
 
     __slots__ = (
@@ -67,10 +96,12 @@ class StatementStage:
         "_tables",
         "ahead",
         "arrival_us",
+        "derived",
         "now_us",
         "reserved",
         "rows_count",
         "stream",
+        "transforms",
     )
 
     def __init__(
@@ -101,6 +132,8 @@ class StatementStage:
         self._rooms: list[CommitBuffer] = []
         self.reserved: Reservation | None = None
         self.ahead: LoggedAhead | None = None
+        self.transforms: tuple[Derived, ...] = ()
+        self.derived: tuple[StatementStage, ...] = ()
         # Of views whose joined tables may change: the version of these that rows have met first.
         self._joined: dict[Chain, int] = {}
 
@@ -121,6 +154,21 @@ class StatementStage:
         else:
             self._fold_all(morsel)
         self._keep(morsel)
+        for one in self.transforms:
+            rows = one.transform.rows(morsel, self.now_us)
+            if rows.rows_count:
+                one.stage.add(rows)
+
+    def has_transforms(self, views: Sequence[ViewEntry]) -> bool:
+        """Tell whether these transforms derive the rows that were derived."""
+        if len(views) != len(self.transforms):
+            return False
+        pairs = zip(self.transforms, views, strict=True)
+        return all(
+            one.view is view
+            or (one.view.output == view.output and one.view.description.query == view.description.query)
+            for one, view in pairs
+        )
 
     @property
     def views_count(self) -> int:
@@ -258,10 +306,16 @@ class StatementStage:
         """Write the rows to the ring, in order."""
         for morsel, sizes in zip_longest(self.morsels(), self._sizes):
             self.stream.ring.append(morsel, self.arrival_us, None if sizes is None else sizes.total)
-        self.close()
+        self._end()
 
     def close(self) -> None:
-        """Give back memory, files, and the room in queues and states of the views."""
+        """Give back memory, files, and the room in queues and states of the views, those of derived
+        rows, too.
+        """
+        for stage in (self, *self.derived):
+            stage._end()
+
+    def _end(self) -> None:
         self._leave_rooms()
         self.give_back()
         if self.ahead is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 
-from engine.catalog.image import CatalogImage
+from engine.catalog.image import CatalogImage, TableEntry
 from engine.commit.staging import StatementStage
 from engine.streams.ring_rebuild import Reshaping
 from engine.tables.locks import SessionLocks
@@ -68,6 +68,21 @@ class CatalogChange:
 
 
 Operation = StatementStage | CatalogChange
+
+
+def with_derived(operations: Iterable[Operation]) -> list[Operation]:
+    """Return operations in order, each stage followed by those of the rows that are derived from
+    its rows.
+    """
+    found: list[Operation] = []
+    for one in operations:
+        found += [one, *(one.derived if isinstance(one, StatementStage) else ())]
+    return found
+
+
+def stages_among(operations: Iterable[Operation]) -> list[StatementStage]:
+    """Return the stages of operations, and those of derived rows."""
+    return [one for one in with_derived(operations) if isinstance(one, StatementStage)]
 
 
 @dataclass(frozen=True)
@@ -196,7 +211,7 @@ class Transaction:
         if self.tables is not None:
             assert self.snapshot is not None
             self.tables.image = committed
-            self.tables.unseen = committed.changed_tables(self.snapshot)
+            self.tables.unseen = changed_tables(committed, self.snapshot)
 
     def change_catalog(self, image: CatalogImage, reshaping: Reshaping | None = None) -> None:
         """Record the catalog after a DDL statement."""
@@ -234,9 +249,8 @@ class Transaction:
 
     def _undo(self, operations_count: int) -> None:
         """Drop all but the first operations."""
-        for operation in self.operations[operations_count:]:
-            if isinstance(operation, StatementStage):
-                operation.close()
+        for stage in stages_among(self.operations[operations_count:]):
+            stage.close()
         del self.operations[operations_count:]
 
     def end_tables(self) -> None:
@@ -247,6 +261,14 @@ class Transaction:
             self.pins.release()
         self.tables = self.snapshot = self.pins = None
         self.versions.clear()
+
+
+def changed_tables(image: CatalogImage, before: CatalogImage) -> frozenset[int]:
+    """Return the oids of tables that are not in an older catalog, or not as they are in `image`."""
+    if before is image:
+        return frozenset()
+    tables = (entry for entry in image.entries.values() if isinstance(entry, TableEntry))
+    return frozenset(one.description.oid for one in tables if before.by_oid(one.description.oid) is not one)
 
 
 def refuse_unseen(views: Iterable[Chain], transaction: Transaction) -> None:

@@ -12,10 +12,10 @@ import itertools
 from collections.abc import Callable, Iterable
 
 from engine.catalog.disabled_views import refuse_rows
-from engine.catalog.image import CatalogImage, StreamEntry
+from engine.catalog.image import CatalogImage, StreamEntry, ViewEntry
 from engine.catalog.published import PublishedCatalog
 from engine.commit.spill import SpillFile
-from engine.commit.staging import StatementStage
+from engine.commit.staging import Derived, RowTransform, StatementStage
 from engine.commit.transaction import Transaction
 from engine.scheduler.workers import Workers
 from engine.tables.table_source import CommittedTables
@@ -27,12 +27,16 @@ from views.upkeep.caps import StateCaps
 from views.upkeep.chain import Chain
 from views.upkeep.pinned import pin
 
+Transforming = Callable[[ViewEntry, CatalogImage, int], tuple[RowTransform, StreamEntry]]
+
 
 class Transactions:
     """The transactions of one server.
 
     Arguments:
         new_spill: makes the file for staged rows beyond `stage_bytes_max`.
+        transform: makes what a transform does at a time, and returns the stream that gets its rows,
+            too.
     """
 
     def __init__(
@@ -45,6 +49,7 @@ class Transactions:
         stage_bytes_max: int,
         new_spill: Callable[[], SpillFile],
         caps: StateCaps,
+        transform: Transforming,
     ) -> None:
         self._catalog = catalog
         self._store = store
@@ -54,6 +59,7 @@ class Transactions:
         self._stage_bytes_max = stage_bytes_max
         self._new_spill = new_spill
         self._caps = caps
+        self._transform = transform
         # Of transactions that ask: later starts give greater ones.
         self._numbers = itertools.count(clock.now_us())
 
@@ -64,11 +70,32 @@ class Transactions:
     def stage(self, entry: StreamEntry, image: CatalogImage, now_us: int) -> StatementStage:
         """Return the empty stage of a statement that writes to `entry`.
 
-        Raises 55000 where a disabled view would miss its rows.
+        Raises 55000 where a disabled view would miss its rows, and 42501 where the owner of a
+        transform may not write to its stream.
         """
-        refuse_rows(image, entry.description.name)
-        views = image.chains_of(entry.description.name)
-        return StatementStage(entry.stream, views, now_us, self._stage_bytes_max, self._new_spill, self._caps)
+        made: dict[int, StatementStage] = {}
+        stage = self._stage(entry, image, now_us, made)
+        stage.derived = tuple(one for one in made.values() if one is not stage)
+        return stage
+
+    def _stage(
+        self, entry: StreamEntry, image: CatalogImage, now_us: int, made: dict[int, StatementStage]
+    ) -> StatementStage:
+        """Return a stage with those of derived rows. made: the stages of the statement, by
+        stream.
+        """
+        name, stream = entry.description.name, entry.stream
+        if stream.oid not in made:
+            refuse_rows(image, name)
+            views = image.chains_of(name)
+            stage = StatementStage(stream, views, now_us, self._stage_bytes_max, self._new_spill, self._caps)
+            made[stream.oid] = stage
+            stage.transforms = tuple(
+                Derived(view, transform, self._stage(target, image, now_us, made))
+                for view in image.transforms_of(name)
+                for transform, target in (self._transform(view, image, now_us),)
+            )
+        return made[stream.oid]
 
     def begin_tables(self, transaction: Transaction, read_views: Iterable[Chain] = ()) -> TableTransaction:
         """Return the transaction's part on durable tables; the first call takes its snapshot.

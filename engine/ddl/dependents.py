@@ -288,14 +288,17 @@ def without_constraint(entry: TableEntry, name: str | None) -> TableEntry:
 
 
 def reads(entry: Entry, needed: Entry) -> bool:
-    """Tell whether a view directly reads a relation, or names it in a constant."""
+    """Tell whether a view directly reads a relation, names it in a constant, or sends it its
+    rows.
+    """
     name, oid = needed.description.name, needed.description.oid
     match entry:
         case DisabledViewEntry():
             return oid in entry.needed
         case ViewEntry():
             is_read = oid in read_directly(entry) or (entry.is_state and name in names_built_in(entry))
-            return is_read or oid in objects_named(entry)
+            is_written = entry.output is not None and entry.output.oid == oid
+            return is_read or is_written or oid in objects_named(entry)
     return False
 
 

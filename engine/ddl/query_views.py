@@ -21,6 +21,7 @@ from engine.catalog.image import (
     columns_named,
     source_text,
 )
+from engine.catalog.stream_output import StreamOutput
 from sql.bind.queries.query import bind_query
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings, UsedRelation, used_relation
 from sql.errors import SqlError
@@ -76,7 +77,14 @@ def bound_anew(entry: ViewEntry, image: CatalogImage) -> ViewEntry:
     columns = tuple(column.name for column in entry.description.columns)
     bound = bound_as_then(statement_of(entry.source.text), entry.source, entry.used, image)
     over = prepared_states(bound, states[0].chain.definition.joins, len(states)) if states else None
-    return query_view(name, columns, bound, entry.source, entry.used, oid, states, over)
+    return with_output(query_view(name, columns, bound, entry.source, entry.used, oid, states, over), entry.output)
+
+
+def with_output(entry: ViewEntry, output: StreamOutput | None) -> ViewEntry:
+    """Return a view as a transform whose rows go to a stream; None: as it is."""
+    if output is None:
+        return entry
+    return replace(entry, columns=entry.columns | {(output.oid, number) for number in output.columns}, output=output)
 
 
 def bound_as_then(

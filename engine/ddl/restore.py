@@ -31,6 +31,7 @@ from engine.catalog.sequences import SequenceCounter
 from engine.catalog.stored_form import (
     definition_of,
     enum_of,
+    output_of,
     read_plain,
     reference_of,
     source_of,
@@ -45,7 +46,7 @@ from engine.ddl.definitions import (
     stream_description,
 )
 from engine.ddl.functions.naming import with_names
-from engine.ddl.query_views import bound_as_then, prepared_states, query_view
+from engine.ddl.query_views import bound_as_then, prepared_states, query_view, with_output
 from engine.spark.upper import SparkUpperExecutor
 from engine.storage.kernel_files import KernelFiles
 from engine.streams.options import StreamOptions, read_options
@@ -145,7 +146,7 @@ def _restored(
         plains = relation.get("states", ())
         name, oid = relation["name"], relation["oid"]
         if not plains:
-            return query_view(name, names, bound, source, used, oid, (), None)
+            return with_output(query_view(name, names, bound, source, used, oid, (), None), output_of(relation))
         definition = ViewDefinition.from_dict(view_form(relation, statement))
         over = prepared_states(bound, definition.joins, len(plains))
         states: list[StateEntry] = []

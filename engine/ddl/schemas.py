@@ -31,7 +31,7 @@ from engine.ddl.query_views import carried_over
 from engine.ddl.table_names import relation_names
 from engine.ddl.table_work import TableWork
 from engine.ddl.types import rename_types, types_of
-from engine.ddl.view_alterations import rename_view
+from engine.ddl.view_alterations import rename_view, with_stream_called
 from engine.tables.table_expressions import called_anew, with_each_column
 from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError
@@ -118,7 +118,7 @@ def rekey(entry: Entry, key: str, work: TableWork) -> None:
         changed = replace(changed, stream=replace(changed.stream, name=key))
     work.put(changed, before)
     if isinstance(entry, StreamEntry):
-        work.image = work.image.with_stream_called(before, key)
+        work.image = with_stream_called(work.image, before, key)
 
 
 def rename_sequence(entry: SequenceEntry, key: str, work: TableWork) -> None:

@@ -18,7 +18,9 @@ from engine.commit.staging import StatementStage
 from engine.ddl.alterations import Alteration
 from engine.ddl.definitions import refuse_hidden_name, require_free, stream_description
 from engine.ddl.dropping import stream_without_column
+from engine.ddl.query_views import carried_over
 from engine.ddl.table_work import TableWork
+from engine.ddl.view_alterations import with_stream_called
 from engine.streams.options import StreamOptions, changed_options, read_options
 from engine.streams.ring_rebuild import Reshaping
 from engine.streams.stream import Stream, with_defaults
@@ -53,9 +55,11 @@ class AlterationTools:
 
 def alter_stream(statement: AlterTable, entry: StreamEntry, tools: AlterationTools, work: TableWork) -> None:
     """Do all actions of the statement, and note the change of the ring, if a new ring is made."""
+    before = work.image
     alteration = StreamAlteration(entry, work, tools)
     alteration.do(statement.changes)
     work.reshaping = alteration.finish()
+    work.image = carried_over(before, work.image, [entry.description.oid])
 
 
 class StreamAlteration(Alteration[StreamEntry]):
@@ -149,7 +153,7 @@ class StreamAlteration(Alteration[StreamEntry]):
         require_free(self.work.image, change.new_name)
         before = self.name
         self._put(replace(self.entry.stream, name=change.new_name))
-        self.work.image = self.work.image.with_stream_called(before, change.new_name)
+        self.work.image = with_stream_called(self.work.image, before, change.new_name)
 
     def _set_options(self, change: TableChange) -> None:
         options = changed_options(self.entry.options, change.options)

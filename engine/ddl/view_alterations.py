@@ -184,6 +184,16 @@ def _told(state: StateEntry, name: str) -> StateEntry:
     return replace(state, chain=renamed_view(state.chain, definition, state.chain.schema))
 
 
+def with_stream_called(image: CatalogImage, before: str, after: str) -> CatalogImage:
+    """Return an image in which what is kept of a stream knows the stream's new name."""
+    for name, entry in image.entries.items():
+        states = states_of(entry)
+        if isinstance(entry, ViewEntry) and any(state.stream_name == before for state in states):
+            told = (replace(one, stream_name=after) if one.stream_name == before else one for one in states)
+            image = image.with_replaced(name, in_states(entry, tuple(told)))
+    return image
+
+
 def refuse_built_in(image: CatalogImage, entry: ViewEntry, action: str) -> None:
     """Raise 0A000 for a view whose query a continuous view has in its own pipelines: that view
     knows it by its name.

@@ -24,7 +24,7 @@ from engine.ddl.dependents import dependents_of
 from engine.ddl.query_views import bound_again, define_query_view, reads_stream
 from engine.ddl.view_alterations import refuse_built_in, require_view
 from sql.catalog.catalog import ColumnDescription, SessionSettings, UsedRelation, used_relation
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import name_of
 from sql.parse.statements.create_view import CreateView
 from sql.tree.relations import BoundQuery
@@ -41,10 +41,16 @@ Notice = tuple[str, str | None]
 def replaced_view(statement: CreateView, image: CatalogImage) -> ViewEntry | None:
     """Return the view that the statement replaces; None: the statement makes a new view.
 
-    Raises 42809 for another relation of that name.
+    Raises 42809 for another relation of that name, and 0A000 where one of both is a transform.
     """
     entry = image.entries.get(statement.name) if statement.or_replace else None
-    return None if entry is None else require_view(entry)
+    if entry is None:
+        return None
+    found = require_view(entry)
+    if statement.is_transform or found.output is not None:
+        hint = "DROP VIEW and CREATE VIEW in one transaction exchange it between two commits."
+        raise not_supported("CREATE OR REPLACE VIEW of a transform", hint=hint)
+    return found
 
 
 def replace_view(

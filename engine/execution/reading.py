@@ -21,6 +21,7 @@ from engine.catalog.sequences import sequence_row
 from engine.commit.transaction import Transaction
 from engine.commit.transactions import Transactions
 from engine.execution.outcome import Outcome, encode, row_description
+from engine.ingest.transforms import transforms_counted
 from engine.scans.answer_cache import KEPT_ANSWER_BYTES_MAX, KeptAnswer, KeptAnswers, TableVersions, ViewVersions
 from engine.scans.engines import QueryEngines
 from engine.scans.query_view_cache import over_groups, sources_of, whole_query, with_whole_views
@@ -318,7 +319,8 @@ class StatementReader:
                     for entry in image.entries.values()
                     if (states := states_of(entry))
                 )
-                inputs[name] = view_statistics.view_statistics(views, self.engines.clock.now_us())
+                now_us = self.engines.clock.now_us()
+                inputs[name] = view_statistics.view_statistics(views, transforms_counted(image), now_us)
         if unread:
             self.transactions.begin_reading(transaction)
         versions = self.engines.versions(transaction, unread, self.reader)

@@ -295,7 +295,10 @@ class BindRuns:
         session = self._session
         transaction = session.block.current()
         is_first = transaction.is_untouched
-        stage = self._server.transactions.stage(target.entry, image, transaction.now_us)
+        try:
+            stage = self._server.transactions.stage(target.entry, image, transaction.now_us)
+        except SqlError:
+            return False
         transaction.operations.append(stage)
         try:
             rows = target.rows(given, transaction.now_us, session.settings.time_zone)

@@ -212,7 +212,7 @@ class RowInserts:
             return False
         shape, values, formats, reply = found
         row, stream_name = shape.row, shape.target.entry.stream.name
-        if not row.fits_one_row or not session.identity.may_insert(stream_name, image):
+        if not row.fits_one_row or not self._may_insert(stream_name, image):
             return False
         codes = row.codes(shape.computed.formats(formats))
         placed = shape.computed.placed.get(codes)
@@ -266,7 +266,7 @@ class RowInserts:
         if target is None or settings.read_only:
             return None
         placed = place(target, target.arriving, [0] * len(target.layout), settings, takes=target.takes)
-        if placed is None or not session.identity.may_insert(placed.stream_name, image):
+        if placed is None or not self._may_insert(placed.stream_name, image):
             return None
         reader = FieldReader(settings.time_zone, settings.input_styles)
         readers = [reader.try_stored(column, False) for column in placed.late]
@@ -274,6 +274,10 @@ class RowInserts:
         return KnownInsert(
             head, settings.captured(), placed, INSERTED, views, waits, readers, is_conforming=settings.is_conforming
         )
+
+    def _may_insert(self, name: str, image: CatalogImage) -> bool:
+        """Tell whether a row may go into a stream without a stage, which alone derives rows."""
+        return self._session.identity.may_insert(name, image) and not image.transforms_of(name)
 
     def _ask_time(self) -> tuple[int, int]:
         """Return now() of a transaction that begins, and its local time."""
@@ -301,7 +305,7 @@ class RowInserts:
             return None
         head = data[HEAD_OFFSET : name_end + 5 + 2 * (data[name_end + 1] << 8 | data[name_end + 2])]
         packet = shape.packets.get(head) or learn(data, head, shape, session.settings)
-        if packet is None or not session.identity.may_insert(packet.placed.stream_name, image):
+        if packet is None or not self._may_insert(packet.placed.stream_name, image):
             return None
         views = image.chains_of(packet.placed.stream_name)
         settings = session.settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.catalog.image import SequenceEntry, StreamEntry, TableEntry, ViewEntry
-from engine.commit.staging import StatementStage
+from engine.commit.parts import stages_of
 from engine.ddl.schemas import rename_sequence
 from engine.ddl.stream_alterations import AlterationTools, alter_stream
 from engine.ddl.table_alterations import alter_table as alter
@@ -72,5 +72,5 @@ def alteration_tools(work: Work) -> AlterationTools:
     def evaluate(stream: Stream, values: Sequence[Expression | None]) -> Morsel:
         return default_row(stream, values, work.server.engines.tables, work.transaction.now_us, work.settings.time_zone)
 
-    staged = [operation for operation in work.transaction.operations if isinstance(operation, StatementStage)]
+    staged = stages_of(work.transaction)
     return AlterationTools(work.server.stream_options, evaluate, staged, work.threads.check_cancelled)

@@ -19,6 +19,8 @@ from engine.ddl.view_replacing import replace_view, replaced_view
 from engine.execution.outcome import Outcome
 from engine.execution.registry import Define, handles, surrounds
 from engine.execution.work import Work
+from engine.ingest.transform_views import defined_transform
+from engine.ingest.transforms import StreamTransform, streams_of
 from engine.spark.awaited_pipelines import AwaitedPipelines, PipelineNeededError
 from engine.storage.errors import disk_error
 from engine.storage.kernel_files import KernelNeededError
@@ -99,6 +101,11 @@ async def create_view(statement: CreateView, work: Work) -> None:
         await work.threads.in_worker(interrupted, replace_before, statement, before, captured, bound, work)
         return
     require_free(image, statement.name)
+    transform = defined_transform(statement, bound, image, captured)
+    if transform is not None:
+        work.identity.require(image, bound)
+        await work.threads.in_worker(interrupted, build_transform, transform, work)
+        return
     if not reads_stream(bound, image):
         # What a role may read of the catalog, no owner gives to others.
         of_catalog = frozenset(name for name in bound.named if schema_of(name) in SYSTEM_SCHEMAS)
@@ -153,6 +160,14 @@ def build(statement: CreateView, captured: SessionSettings, bound: BoundQuery, w
         for notice in state.chain.notices:
             work.notice("00000", notice)
     work.transaction.change_catalog(work.image.with_entry(entry))
+
+
+def build_transform(entry: ViewEntry, work: Work) -> None:
+    """Make a transform, whose owner has to have the right to write to its stream."""
+    image = work.image.with_entry(entry)
+    work.identity.require_privilege(image, streams_of(entry, image)[1].description.name, "a")
+    StreamTransform(entry, image, work.server.engines.tables)
+    work.transaction.change_catalog(image)
 
 
 def replace_before(

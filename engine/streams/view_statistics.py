@@ -68,22 +68,29 @@ DESCRIPTION = RelationDescription(
 
 # A view's name, and its states: the stream, the view of its groups, whether it takes rows.
 Kept = tuple[str, Sequence[tuple[str, Chain, bool]]]
+# A transform's name and stream, how many rows it has read and made, and how long it has computed.
+Transformed = tuple[str, str, int, int, float | None]
 
 
-def view_statistics(views: Iterable[Kept], now_us: int) -> pa.Table:
+def view_statistics(views: Iterable[Kept], transforms: Iterable[Transformed], now_us: int) -> pa.Table:
     """Return the rows of pg_stat_continuous_views.
 
     Columns that only a refresh fills are NULL before the first one. A view over several streams has
     one row: the sums of what its states have, the larger ones of limits, the newest refresh.
     shares_with: the other views for which rows are folded at the same time, NULL without any.
     upper_plan: in which way the last upper pipeline for Spark was run (COLD, PLANNED, COPIED,
-    PREPARED), NULL before the first one.
+    PREPARED), NULL before the first one. A transform has the columns on its rows alone.
     """
     known = list(views)
     sets = together(view for _, states in known for _, view, active in states if active)
     rows = [_row(name, states, sets, now_us) for name, states in known]
     schema = arrow_schema(tuple(OutputColumn(name, kind) for name, kind in COLUMNS))
-    return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema)
+    found = [dict(zip(schema.names, row, strict=True)) for row in rows]
+    for name, stream, tuples_in, tuples_out, seconds in transforms:
+        ms = None if seconds is None else round(seconds * 1000, 3)
+        counts = {"tuples_in": tuples_in, "tuples_passed": tuples_out, "computed_ms": ms}
+        found.append({"relname": name_of(name), "stream": stream, "active": True, **counts})
+    return pa.Table.from_pylist(found, schema)
 
 
 def shared_with(views: Sequence[Chain], sets: Iterable[Sequence[Chain]]) -> str | None:

@@ -205,7 +205,7 @@ def render(kind: str, body: bytes) -> str:
 
 # A message as text, and the fields of an error or a notice that PostgreSQL prints beneath it.
 Answer = tuple[str, dict[str, str]]
-FIELDS = {"P": "position", "D": "detail", "H": "hint", "t": "table", "c": "column", "n": "constraint"}
+FIELDS = {"P": "position", "D": "detail", "H": "hint", "t": "table", "c": "column", "n": "constraint", "W": "context"}
 
 
 def in_full(kind: str, body: bytes) -> Answer:

@@ -32,6 +32,10 @@ CREATE FOREIGN TABLE trips (city int, fare numeric(10,2), note text DEFAULT 'non
 CREATE VIEW fares WITH (on_error = skip) AS SELECT city, count(*) AS n, sum(fare) AS total FROM trips GROUP BY city;
 CREATE VIEW named AS SELECT c.name, f.n, f.total FROM fares f JOIN city c ON c.id = f.city;
 CREATE VIEW "Other Schema"."Large" AS SELECT * FROM city JOIN "Other Schema".visit USING (id) WHERE price > 1;
+CREATE FOREIGN TABLE "Other Schema"."Dear" (city int, fare numeric, note text DEFAULT 'dear') SERVER stream;
+CREATE VIEW dear WITH (action = transform, outputstream = '"Other Schema"."Dear"') AS
+    SELECT city, fare * 2 AS twice FROM trips WHERE fare > 2.5;
+CREATE VIEW dears AS SELECT note, count(*) AS n, sum(fare) AS total FROM "Other Schema"."Dear" GROUP BY note;
 COMMENT ON VIEW fares IS 'Fares by city';
 INSERT INTO city VALUES (1, 'Ulm'), (2, 'Bonn');
 INSERT INTO "Other Schema".visit (city, price) VALUES (1, 5), (2, 0.5);
@@ -43,6 +47,7 @@ QUESTIONS = (
     'SELECT title, n, total FROM shop.named JOIN shop.city ON title = name ORDER BY 1',
     'SELECT id, name, price, n FROM "Other Schema"."Large" ORDER BY id',
     'SELECT * FROM "Other Schema".visit ORDER BY id',
+    'SELECT * FROM shop.dears',
     'INSERT INTO "Other Schema".visit (city) VALUES (1) RETURNING id, n, price, paid',
 )  # fmt: skip
 

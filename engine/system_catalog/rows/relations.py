@@ -21,6 +21,7 @@ from engine.catalog.image import (
     states_of,
 )
 from engine.catalog.privileges import access_texts
+from engine.catalog.stream_output import StreamOutput
 from engine.system_catalog.deparse.definitions import STORED, default_text
 from engine.system_catalog.object_oids import (
     HEAP,
@@ -39,8 +40,9 @@ from engine.system_catalog.static_rows import (
     static_rows,
 )
 from engine.tables.table_expressions import index_columns
+from sql.bind.readers import has_open_zone
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
-from sql.names.relation_keys import in_temporary_schema, name_of
+from sql.names.relation_keys import in_temporary_schema, name_of, quoted, schema_of
 from sql.types.datatypes import BOOL, INT8, SqlType
 from sql.types.records import row_type_oid
 
@@ -78,7 +80,7 @@ def class_rows(image: CatalogImage) -> list[Row]:
         if kind != "S":
             row["reltype"] = row_type_oid(description.oid)
         if kind == "v":
-            row["reloptions"] = options_of(entry)
+            row["reloptions"] = options_of(entry, image)
         if isinstance(entry, TableEntry):
             keys = indexes_of(entry)
             row["relhasindex"] = bool(keys)
@@ -93,10 +95,12 @@ def class_rows(image: CatalogImage) -> list[Row]:
     return rows
 
 
-def options_of(entry: Entry) -> list[str] | None:
-    """Return the options of a continuous view as CREATE VIEW takes them, those that are not the
-    default; and the zone that its groups depend on.
+def options_of(entry: Entry, image: CatalogImage) -> list[str] | None:
+    """Return the options of a continuous view or a transform as CREATE VIEW takes them, those that
+    are not the default; and the zone that its groups or rows depend on.
     """
+    if isinstance(entry, ViewEntry) and entry.output is not None:
+        return transform_options(entry, entry.output, image)
     found: dict[str, None] = {}
     for definition in (state.chain.definition for state in states_of(entry)):
         options = {
@@ -111,6 +115,15 @@ def options_of(entry: Entry) -> list[str] | None:
         found |= {f"{name}={value}": None for name, (value, usual) in options.items() if value != usual}
     zones = sorted({state.zone for state in states_of(entry) if state.zone})
     return [*found, *(f"time_zone={zone}" for zone in zones)] or None
+
+
+def transform_options(entry: ViewEntry, output: StreamOutput, image: CatalogImage) -> list[str]:
+    """Return the options of a transform."""
+    target, query = image.by_oid(output.oid), entry.description.query
+    assert target is not None and query is not None, entry
+    zone = [f"time_zone={entry.source.time_zone}"] if has_open_zone(query.root) else []
+    key = target.description.name
+    return ["action=transform", f"outputstream={quoted(schema_of(key))}.{quoted(name_of(key))}", *zone]
 
 
 def tables_of_foreign_keys(image: CatalogImage) -> set[int]:

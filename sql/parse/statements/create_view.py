@@ -49,6 +49,11 @@ class CreateView(
     reset: bool = False
     has_schema: bool = False
 
+    @property
+    def is_transform(self) -> bool:
+        """True for a view that makes rows of one stream rows of another."""
+        return self.options.get("action") == "transform"
+
 
 # The values of each option as they are written, and how default_stream_join is set.
 STREAM_JOINS = ("frozen", "arrival", "retroactive")
@@ -62,6 +67,9 @@ OPTIONS = {
     "time_zone": (),
     # Any interval.
     "refresh_every": (),
+    # What is done with the rows, and of a transform the stream that gets them.
+    "action": ("materialize", "transform"),
+    "outputstream": (),
     # A number, and a size.
     "max_groups": (),
     "max_bytes": (),

@@ -9,8 +9,12 @@ from collections.abc import Collection, Mapping
 
 from sql.errors import SqlError
 from sql.names.keywords import RESERVED
+from sql.names.relation_keys import quoted
 from sql.names.suggestions import did_you_mean, quoted_list
 from sql.parse.grammar.cursor import Cursor
+
+# Options whose values name a relation.
+NAMES = frozenset({"outputstream"})
 
 
 def foreign_options(cursor: Cursor, valid: Collection[str]) -> dict[str, str]:
@@ -48,7 +52,8 @@ def relation_options(cursor: Cursor, valid: Mapping[str, tuple[str, ...]]) -> di
         name, position = cursor.placed(Cursor.label)
         namespace = name if cursor.accept_operator(".") else None
         name = name if namespace is None else cursor.label()
-        value = option_value(cursor).lower() if cursor.accept_operator("=") else "true"
+        read = name_value if name in NAMES else folded_value
+        value = read(cursor) if cursor.accept_operator("=") else "true"
         if namespace is not None:
             cursor.defer(SqlError("22023", f'unrecognized parameter namespace "{namespace}"'))
         elif name not in valid:
@@ -81,6 +86,20 @@ def named_value(cursor: Cursor) -> tuple[str, str | None, int]:
     """Read name [value]."""
     name, position = cursor.placed(Cursor.label)
     return name, None if cursor.at_operator(",", ")") else boolean_or_string(cursor), position
+
+
+def folded_value(cursor: Cursor) -> str:
+    """Read one value in small letters."""
+    return option_value(cursor).lower()
+
+
+def name_value(cursor: Cursor) -> str:
+    """Read one value that names a relation, as a string or as an identifier, as regclass reads
+    it.
+    """
+    is_quoted = cursor.token.kind == "quoted"
+    value = option_value(cursor)
+    return quoted(value) if is_quoted else value
 
 
 def option_value(cursor: Cursor) -> str:

@@ -1,0 +1,22 @@
+"""The stream that gets the rows of a transform.
+
+Must not know names: the stream may be renamed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class StreamOutput:
+    """The stream with an oid, and the numbers of its columns in the order in which rows have
+    them.
+
+    Attributes:
+        kept: what the one who runs the transform has made of it, which goes with it.
+    """
+
+    oid: int
+    columns: tuple[int, ...]
+    kept: list[object] = field(default_factory=list, compare=False, repr=False)
