@@ -76,8 +76,10 @@ def defined_transform(
 def define_transform(
     statement: CreateView, bound: BoundQuery, image: CatalogImage, settings: SessionSettings
 ) -> ViewEntry:
-    """Return the entry of a new transform. Raises 22023 for options, 42P01 and 42809 for the stream,
-    0A000 for what its query may not have, 42601 for its columns, 42P17 for a circle of transforms.
+    """Return the entry of a new transform.
+
+    Raises 22023 for options, 42P01 and 42809 for the stream, 0A000 for what its query may not have,
+    42601 for its columns, 42P17 for a circle of transforms.
     """
     given = {name for name in statement.options if name not in ("action", "outputstream", "time_zone")}
     for name in sorted(given):

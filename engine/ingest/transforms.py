@@ -123,7 +123,7 @@ class StreamTransform:
         self.rows_in = self.rows_out = 0
 
     def _plan(self, items: Sequence[Expression], layout: Layout) -> None:
-        """Note where each value of a row comes from: a place in the morsel, or a computed column."""
+        """Note where each value of a row comes from: a place in the morsel or a computed column."""
         source: Stream = self._source.stream
         computed: list[Expression] = []
         if self.conditions:
