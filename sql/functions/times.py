@@ -13,7 +13,7 @@ from sql.functions.comparisons import COMPARED_DAYS
 from sql.functions.intervals import date_at_time, span_date_part, span_extract, span_trunc
 from sql.functions.printing import Printer, micros
 from sql.functions.rows import STABLE, VOLATILE, Function, Kernel, Routine, routines
-from sql.times.civil import DAY_US, days_from_civil
+from sql.times.civil import DATE_DAYS_MIN, DAY_US, days_from_civil
 from sql.times.interval_values import interval_text
 from sql.times.time_fields import FIELD_DIGITS, GROWING_FIELDS
 from sql.tree.expressions import Call, Expression, Literal
@@ -37,6 +37,8 @@ SECOND_FIELDS = frozenset({"second", "milliseconds", "microseconds"})
 
 # Times with a year of few digits, of which all units begin at a time that there is, in every zone.
 USUAL_DAYS = (days_from_civil(1, 1, 2), days_from_civil(9999, 1, 1))
+# Bins of constant widths are told about up to so many days, a thousand years.
+BIN_DAYS_MAX = 365_000
 # Units of which each begins with a timestamp that there is: the first one is a Monday.
 SMALL_UNITS = frozenset("microseconds milliseconds second minute hour day week".split())
 
@@ -87,8 +89,11 @@ def _field_fails(node: Call) -> bool:
 
 
 def _usual(node: Call) -> Expression | None:
+    return usual_time(node.arguments[1])
+
+
+def usual_time(time: Expression) -> Expression:
     """Return the condition that a time is none at the ends of time."""
-    time = node.arguments[1]
     size = 1 if time.type.family == "date" else DAY_US
     first, end = (Literal(days * size, time.type) for days in USUAL_DAYS)
     return Call("and", (Call("ge", (time, first), BOOL), Call("lt", (time, end), BOOL)), BOOL)
@@ -145,6 +150,9 @@ def _add_interval(printer: Printer, node: Call, texts: list[str]) -> str:
     """Return a time moved by an interval: months first, with the day clamped, then days, both on
     the zone's clock; then the time.
     """
+    if not isinstance(node.arguments[3], Literal):
+        # The times of windows around a slice differ by a column of microseconds alone.
+        return printer.in_range(f"({texts[0]} + to_microseconds({texts[3]}))", node.type)
     months, days, micros = (literal_integer(argument, "an interval") for argument in node.arguments[1:4])
     zone, text = _zone(node, 4), texts[0]
     zoned = node.type.family == "timestamptz"
@@ -155,6 +163,24 @@ def _add_interval(printer: Printer, node: Call, texts: list[str]) -> str:
         text = instant(printer, civil, zone) if zoned else civil
     text = printer.shifted(text, "microseconds", micros) if micros else text
     return printer.in_range(text, node.type) if min(months, days, micros) < 0 else text
+
+
+def _bin_fails(node: Call) -> bool:
+    """Tell whether a time may be in a bin that begins before the first one."""
+    match node.arguments:
+        case Literal(value=(0, int(days), int(micros))), _, Literal(value=int(origin)) if days * DAY_US + micros > 0:
+            begins_then = (DATE_DAYS_MIN * DAY_US - origin) % (days * DAY_US + micros) == 0
+            return not (begins_then and 0 <= origin < DAY_US * BIN_DAYS_MAX)
+    return True
+
+
+def _usual_bin(node: Call) -> Expression | None:
+    """Return the condition under which bins of a constant width of some years begin with a time."""
+    match node.arguments:
+        case Literal(value=(0, int(days), int(micros))), time, Literal(value=int(origin)):
+            is_usual = 0 < days * DAY_US + micros < DAY_US * BIN_DAYS_MAX and 0 <= origin < DAY_US * BIN_DAYS_MAX
+            return usual_time(time) if is_usual else None
+    return None
 
 
 def _formatted(printer: Printer, node: Call, texts: list[str]) -> str:
@@ -198,6 +224,8 @@ def _shown_format(call: Call, text: Callable[[Expression], str]) -> str:
 def _shown_shift(call: Call, text: Callable[[Expression], str]) -> str:
     """Return what is added or taken away: months, days and microseconds, which are constants."""
     moved, *parts = call.arguments[:4]
+    if not isinstance(parts[2], Literal):
+        return f"{text(moved)} + interval '1 microsecond' * {text(parts[2])}"
     amounts = [literal_integer(part, "an interval") for part in parts]
     sign = "-" if max(amounts) <= 0 and any(amounts) else "+"
     months, days, micros = (-one if sign == "-" else one for one in amounts)
@@ -268,7 +296,8 @@ FUNCTIONS = (
         "date_bin", "date_bin",
         "interval timestamp timestamp > timestamp; interval timestamptz timestamptz > timestamptz",
         ("date_bin('15 minutes', timestamp '2001-02-16 20:38:40', timestamp '2001-02-16 20:05:00')", "2001-02-16 20:35:00"),
-        duckdb=lambda printer, node, texts: f"{node.type.family}_bin({', '.join(texts)})", kernel_operand=1,
+        can_fail=_bin_fails, usual=_usual_bin, kernel_operand=1,
+        duckdb=lambda printer, node, texts: f"{node.type.family}_bin({', '.join(texts)})",
         kernel={"timestamp timestamptz": Kernel("calendars.shifts.date_bin_us", fallible=True, reads={0: "width"})},
         constants={0: "'1 hour'", 2: "'2001-01-01'"},
     ),

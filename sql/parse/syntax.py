@@ -423,6 +423,26 @@ class FunctionTable:
 
 
 @dataclass(frozen=True, slots=True)
+class WindowedTable:
+    """tumble(TABLE name, time, size [, offset]) or hop(TABLE name, time, slide, size [, offset]) in
+    FROM.
+
+    Attributes:
+        kind: 'tumble' or 'hop'.
+        time: a column of the table.
+        spans: the other arguments.
+    """
+
+    kind: str
+    source: Table
+    time: Name
+    spans: tuple[Expression, ...]
+    alias: str | None
+    column_aliases: tuple[str, ...]
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
 class JoinClause:
     """The join of left and right.
 
@@ -440,7 +460,7 @@ class JoinClause:
     position: int
 
 
-FromItem = Table | Derived | FunctionTable | JoinClause
+FromItem = Table | Derived | FunctionTable | WindowedTable | JoinClause
 
 
 @dataclass(frozen=True, slots=True)

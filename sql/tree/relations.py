@@ -35,6 +35,8 @@ Schema = tuple[OutputColumn, ...]
 # The identity of a table's row while a statement runs; every scan of a table can yield it beside
 # the table's columns.
 ROW_ID = OutputColumn("?rowid?", INT8)
+# A column of the constants that tell one window of a row from another, in microseconds.
+WINDOW_SHIFT = OutputColumn("window shift", INT8)
 
 
 @dataclass(frozen=True)

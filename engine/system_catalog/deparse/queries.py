@@ -19,13 +19,14 @@ from engine.system_catalog.deparse.sources import (
     give_names,
     name_columns,
     relation_source,
+    windowed_source,
 )
 from engine.system_catalog.syntax_nodes import nodes
 from sql.bind.notes import NotedColumn
 from sql.bind.queries.outputs import output_name
 from sql.names.relation_keys import quoted
 from sql.parse import syntax
-from sql.types.datatypes import INT8, TEXT, SqlType
+from sql.types.datatypes import INT8, INTERVAL, TEXT, SqlType
 
 # PostgreSQL 15 has these two items in FROM of each view.
 RULE_NAMES = frozenset({"old", "new"})
@@ -194,7 +195,11 @@ class QueryPrinter:
         self.sources = dict(self.sources)
         for item in items:
             self._add(item)
-        own = [source for source in list(self.sources.values())[self.before :] if source.kind != "join"]
+        own = [
+            source
+            for source in list(self.sources.values())[self.before :]
+            if source.kind != "join" and not source.is_inside
+        ]
         self.around = give_names(own, self.around)
         for item in items:
             name_columns(item, self.sources, self.meaning.notes, frozenset())
@@ -221,6 +226,9 @@ class QueryPrinter:
             case syntax.FunctionTable():
                 called = item.alias or item.calls[0].label
                 source = Source("function", called, columns, item.alias, item.column_aliases)
+            case syntax.WindowedTable():
+                self._add(item.source)
+                source = windowed_source(item, found[id(item.source)], noted)
         found[id(item)] = source
 
     def _items(self, query: syntax.Query) -> None:
@@ -419,12 +427,7 @@ class QueryPrinter:
                 return
             case syntax.Table():
                 own = source.name
-                page.write("ONLY " * (item.only and source.kind == "relation"))
-                if source.kind == "relation":
-                    hidden = source.name in self.item_names
-                    page.write((qualified if hidden else self.style.relation_name)(source.schema, source.name))
-                else:
-                    page.write(quoted(source.name))
+                self._relation(item, source)
             case syntax.Derived():
                 page.write("LATERAL " * item.lateral + "(")
                 self.inside(item.query, visible=True)
@@ -435,10 +438,30 @@ class QueryPrinter:
                 page.write(")")
             case syntax.FunctionTable():
                 self._function(item)
+            case syntax.WindowedTable():
+                own = source.name
+                self._windows(item)
         if source.alias is not None or source.shows_columns or source.shown != own:
             page.write(f" {quoted(source.shown)}")
         if source.shows_columns:
             page.write(_list(source.listed_columns))
+
+    def _relation(self, item: syntax.Table, source: Source) -> None:
+        page = self.page
+        if source.kind == "relation":
+            hidden = source.name in self.item_names
+            page.write("ONLY " * item.only)
+            page.write((qualified if hidden else self.style.relation_name)(source.schema, source.name))
+        else:
+            page.write(quoted(source.name))
+
+    def _windows(self, item: syntax.WindowedTable) -> None:
+        shown = self.expressions(prefixed=False)
+        self.page.write(f"{item.kind}(TABLE ")
+        self._relation(item.source, self.sources[id(item.source)])
+        spans = [shown.coerced(shown.read(span), INTERVAL) for span in item.spans]
+        shown.write(beside(["", shown.read(item.time), *spans], True, ", "))
+        self.page.write(")")
 
     def _function(self, item: syntax.FunctionTable) -> None:
         page, shown = self.page, self.expressions()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from engine.system_catalog.descriptions import description
-from sql.bind.notes import Key, Notes
+from sql.bind.notes import Key, NotedItem, Notes
 from sql.catalog.catalog import KnowsSystem, RelationDescription, SessionSettings
 from sql.catalog.functions import FunctionDescription
 from sql.catalog.schemas import find_type
@@ -70,7 +70,7 @@ class Source:
     """An item of FROM, or the columns that a join has of its own.
 
     Attributes:
-        kind: 'relation', 'query', 'function', 'item' (of WITH), 'values' or 'join'.
+        kind: 'relation', 'query', 'function', 'windows', 'item' (of WITH), 'values' or 'join'.
         name: today, without an alias.
         columns: by name of today, without aliases for a relation.
         schema: of a relation, its schema today.
@@ -80,6 +80,7 @@ class Source:
         shown: the alias in the printed query.
         shown_columns: the names of its columns in the printed query.
         shows_columns: the printed query lists these names.
+        is_inside: the relation is in another item of FROM, with its own name and columns.
     """
 
     kind: str
@@ -94,6 +95,7 @@ class Source:
     shown: str = ""
     shown_columns: list[str] = field(default_factory=list)
     shows_columns: bool = False
+    is_inside: bool = False
 
     def __post_init__(self) -> None:
         self.shown_columns = [""] * len(self.columns)
@@ -127,6 +129,19 @@ def relation_source(meaning: Meaning, item: syntax.Table, key: str, oid: int) ->
     return Source(
         "relation", name_of(today.name), columns, item.alias, item.column_aliases, schema, places,
         frozenset(range(count, len(columns))), frozenset(range(count)) - set(places.values()),
+    )  # fmt: skip
+
+
+def windowed_source(item: syntax.WindowedTable, inner: Source, noted: NotedItem) -> Source:
+    """Return a relation whose rows have windows. inner: the relation, which keeps its own names."""
+    inner.is_inside = True
+    inner.shown_columns = list(inner.columns)
+    added = [column.name for column in noted.columns[-2:]]
+    known, count = len(noted.columns) - 2, len(inner.columns)
+    places = {**inner.places, known: count, known + 1: count + 1}
+    return Source(
+        "windows", inner.name, [*inner.columns, *added], item.alias, item.column_aliases, "", places, inner.hidden,
+        inner.unknown,
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from sql.bind.expressions.scope import Origin, Scope, ScopeColumn, ScopeTable, n
 from sql.bind.expressions.table_calls import bind_function_table
 from sql.bind.notes import Key, NotedPair, NotedPlace
 from sql.bind.queries.common_tables import column_names, common_relation
+from sql.bind.queries.time_windows import windowed
 from sql.bind.readers import as_read
 from sql.bind.sharing import shared
 from sql.catalog.catalog import ColumnDescription, KnowsSystem, RelationDescription
@@ -27,7 +28,7 @@ from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import as_written, described, name_of
 from sql.names.suggestions import did_you_mean
 from sql.parse.grammar.cursor import relation_of
-from sql.parse.syntax import Derived, FromItem, FunctionTable, JoinClause, Table
+from sql.parse.syntax import Derived, FromItem, FunctionTable, JoinClause, Table, WindowedTable
 from sql.tree.expressions import Call, Column, Expression, Literal
 from sql.tree.relations import ROW_ID, Join, OutputColumn, Recursive, Relation, Scan, Schema, Values
 from sql.tree.walks import map_expression, rewrite_everywhere
@@ -59,7 +60,7 @@ def surrounded(scope: Scope, outer: Outer | None, same_level: bool = False) -> S
 def sees_neighbours(item: FromItem) -> bool:
     """Tell whether a FROM item may use the columns of those to its left."""
     match item:
-        case Table():
+        case Table() | WindowedTable():
             return False
         case Derived():
             return item.lateral
@@ -113,6 +114,8 @@ def bind_one(item: FromItem, context: BindContext, base: Outer | None, hidden: S
         case FunctionTable():
             scope = Scope(outer=context.outer, same_level=context.outer is not base)
             return bind_function_table(item, Binder(scope, context, "functions in FROM", in_from=True))
+        case WindowedTable():
+            return windowed(item, *bind_item(item.source, context, base, hidden), context)
         case JoinClause():
             return bind_join(item, context, base, hidden)
 

@@ -29,6 +29,7 @@ from sql.parse.syntax import (
     Table,
     Target,
     ValuesBody,
+    WindowedTable,
 )
 from sql.tree.relations import (
     ROW_ID,
@@ -192,7 +193,7 @@ def lockable(item: FromItem, clause: Locking, common: Set[str], context: BindCon
         if not isinstance(item.query.body, ValuesBody):
             raise not_supported(f"{clause.strength} of a subquery in FROM", clause.position)
         what = "VALUES"
-    elif isinstance(item, FunctionTable):
+    elif isinstance(item, FunctionTable | WindowedTable):
         what = "a function"
     elif isinstance(item, Table) and len(item.name) == 1 and item.name[0] in common:
         what = "a WITH query"

@@ -6,8 +6,21 @@ from sql.errors import SqlError, not_supported
 from sql.parse.grammar import calls, queries, spelled_calls
 from sql.parse.grammar import expressions as grammar
 from sql.parse.grammar.cursor import Cursor
-from sql.parse.syntax import Derived, FromItem, FunctionCall, FunctionTable, JoinClause, Query, Table, ValuesBody
+from sql.parse.syntax import (
+    Derived,
+    Expression,
+    FromItem,
+    FunctionCall,
+    FunctionTable,
+    JoinClause,
+    Name,
+    Query,
+    Table,
+    ValuesBody,
+    WindowedTable,
+)
 
+WINDOWS = ("tumble", "hop")
 JOINS = ("join", "inner", "left", "right", "full", "cross", "natural")
 
 
@@ -43,6 +56,8 @@ def from_primary(cursor: Cursor) -> FromItem:
             return derived(cursor, found, position, lateral)
         refuse_join_alias(cursor)
         return found
+    if not lateral and at_windows(cursor):
+        return windowed_table(cursor)
     if at_function(cursor):
         return function_table(cursor)
     if lateral:
@@ -152,6 +167,53 @@ def at_function(cursor: Cursor) -> bool:
         offset += 2
     after = cursor.ahead(offset + 1)
     return after.kind == "operator" and after.value == "(" and (offset > 0 or cursor.function_name())
+
+
+def at_windows(cursor: Cursor) -> bool:
+    """Tell whether tumble(...) or hop(...) of a relation is next, or TABLE(...) around it."""
+    start = 2 if cursor.at("table") and cursor.ahead(1).value == "(" else 0
+    kind, opening, first = (cursor.ahead(start + place) for place in range(3))
+    is_call = kind.kind == "word" and kind.value in WINDOWS and opening.kind == "operator" and opening.value == "("
+    return (
+        is_call and first.kind in ("word", "quoted") and (first.value == "table" or start > 0 or relation_ends(cursor))
+    )
+
+
+def relation_ends(cursor: Cursor) -> bool:
+    """Tell whether the first argument of the next call is a name."""
+    place = 3
+    while cursor.ahead(place).value == ".":
+        place += 2
+    return cursor.ahead(place).value == ","
+
+
+def windowed_table(cursor: Cursor) -> WindowedTable:
+    """Read tumble or hop, and the alias."""
+    position = cursor.position
+    kind, source, time, spans = cursor.enclosed(windows) if cursor.accept("table") else windows(cursor)
+    alias, columns = alias_clause(cursor)
+    return WindowedTable(kind, source, time, spans, alias, columns, position)
+
+
+def windows(cursor: Cursor) -> tuple[str, Table, Name, tuple[Expression, ...]]:
+    """Read kind([TABLE] name, [DESCRIPTOR] time, span, ...)."""
+    kind = cursor.advance().value
+    cursor.expect_operator("(")
+    cursor.accept("table")
+    source = bare_relation(cursor)
+    cursor.expect_operator(",")
+    described = cursor.at("descriptor") and cursor.ahead(1).value == "("
+    if described:
+        cursor.advance()
+        cursor.expect_operator("(")
+    place = cursor.position
+    time = Name(cursor.qualified_name(), place)
+    if described:
+        cursor.expect_operator(")")
+    cursor.expect_operator(",")
+    spans = calls.expressions(cursor)
+    cursor.expect_operator(")")
+    return kind, source, time, spans
 
 
 def function_table(cursor: Cursor) -> FunctionTable:

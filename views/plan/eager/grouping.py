@@ -21,7 +21,17 @@ from dataclasses import dataclass, field, replace
 
 from sql.errors import SqlError
 from sql.tree.expressions import AggregateCall, Call, Column, Expression, Literal, OuterColumn, Subquery
-from sql.tree.relations import Aggregate, Distinct, Filter, Join, Project, Relation, SetOperation
+from sql.tree.relations import (
+    WINDOW_SHIFT,
+    Aggregate,
+    Distinct,
+    Filter,
+    Join,
+    Project,
+    Relation,
+    SetOperation,
+    Values,
+)
 from sql.tree.walks import (
     children,
     map_expression,
@@ -106,6 +116,8 @@ class EagerGrouping:
         expressions = _path_expressions(grouping)
         if any(map(_has_closure, expressions)):
             return True
+        if _has_slices(grouping.input) and all(can_reweight(call) for _, call in grouping.aggregates):
+            return True
         return _has_join(grouping.input) and not (all(map(is_of_kernels, expressions)) and _are_evaluated(grouping))
 
     def _joins(self, relation: Relation) -> bool:
@@ -145,6 +157,15 @@ def _has_join(relation: Relation) -> bool:
     if not ungrouped_streams(relation):
         return False
     return isinstance(relation, Join) or any(map(_has_join, inputs(relation)))
+
+
+def _has_slices(relation: Relation) -> bool:
+    """Return whether the rows of a stream are in several windows each, which groups of slices can
+    be instead.
+    """
+    if isinstance(relation, Join) and isinstance(relation.right, Values) and WINDOW_SHIFT in relation.right.schema:
+        return bool(ungrouped_streams(relation.left))
+    return not isinstance(relation, Aggregate | Distinct) and any(map(_has_slices, inputs(relation)))
 
 
 def _path_expressions(relation: Relation) -> list[Expression]:
