@@ -47,6 +47,7 @@ from sql.parse.syntax import (
     TypeName,
     ValuesBody,
     WindowDefinition,
+    WindowedTable,
 )
 
 # Calls that SQL spells in words, from their arguments.
@@ -204,6 +205,10 @@ def from_text(item: FromItem) -> str:
                 text = f"ROWS FROM ({', '.join(call_text(call) for call in item.calls)})"
             ordinality = " WITH ORDINALITY" if item.ordinality else ""
             return text + ordinality + alias_text(item.alias, item.column_aliases)
+        case WindowedTable():
+            spans = ", ".join(map(expression_text, (item.time, *item.spans)))
+            call = f"{item.kind}(TABLE {dotted(item.source.name)}, {spans})"
+            return call + alias_text(item.alias, item.column_aliases)
         case JoinClause():
             return f"({join_text(item)})"
 

@@ -21,7 +21,7 @@ from engine.system_catalog.deparse.sources import (
     relation_source,
     windowed_source,
 )
-from engine.system_catalog.syntax_nodes import nodes
+from engine.system_catalog.syntax_nodes import flat, keys_of, nodes
 from sql.bind.notes import NotedColumn
 from sql.bind.queries.outputs import output_name
 from sql.names.relation_keys import quoted
@@ -490,28 +490,6 @@ class QueryPrinter:
             if (source.alias or source.name) in names if names else source.kind in ("relation", "query"):
                 self.page.line(f" {lock.strength}", -CLAUSE_INDENT, CLAUSE_INDENT)
                 self.page.write(f" OF {quoted(source.shown)}{WAITS.get(lock.wait, '')}")
-
-
-def flat(query: syntax.Query) -> syntax.Query:
-    """Return a query whose body is no query in parentheses."""
-    inner = query.body
-    if not isinstance(inner, syntax.Query):
-        return query
-    merged = replace(
-        inner,
-        common_tables=(*query.common_tables, *inner.common_tables),
-        order_by=query.order_by or inner.order_by,
-        limit=query.limit or inner.limit,
-        offset=query.offset or inner.offset,
-        with_ties=query.with_ties or inner.with_ties,
-        locking=(*inner.locking, *query.locking),
-    )
-    return flat(merged)
-
-
-def keys_of(group: syntax.GroupItem) -> tuple[syntax.GroupItem, ...]:
-    """Return the items of GROUP BY that one stands for: those of a list are its own."""
-    return group.items if isinstance(group, syntax.GroupingSets) and group.kind == "list" else (group,)
 
 
 def _list(names: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.coerce import coerce
 from sql.bind.expressions.context import BindContext
 from sql.bind.expressions.scope import Scope, ScopeColumn
+from sql.bind.expressions.source_positions import start_of
 from sql.errors import SqlError, not_supported
 from sql.parse.syntax import Expression as Syntax
 from sql.parse.syntax import WindowedTable
@@ -83,19 +84,17 @@ def span_us(binder: Binder, kind: str, name: str, span: Syntax) -> int:
         case Literal(value=(int(months), int(days), int(micros))):
             found = days * DAY_US + micros
         case _:
-            raise not_supported(f"the {name} of {kind} as anything but a constant interval", value.position)
+            raise not_supported(f"the {name} of {kind} as anything but a constant interval", start_of(span))
     if months:
         hint = f"Group by date_trunc('month', ...) instead of {kind}(...)."
-        raise not_supported(f"the {name} of {kind} in months or years", value.position, hint=hint)
+        raise not_supported(f"the {name} of {kind} in months or years", start_of(span), hint=hint)
     if found <= 0 and name != "offset":
-        raise SqlError("22023", f"the {name} of {kind} must be greater than zero", value.position)
+        raise SqlError("22023", f"the {name} of {kind} must be greater than zero", start_of(span))
     return found
 
 
 def has_windows(column: Expression, span: int) -> Expression:
-    """Return the condition that all times around a time, up to `span` microseconds from it, are times
-    as well.
-    """
+    """Return the condition that all times up to `span` microseconds around a time are times."""
     days = span // DAY_US + 1
     unit = 1 if column.type.family == "date" else DAY_US
     first, end = ((DATE_DAYS_MIN + days) * unit, (TIMESTAMP_DAYS_END - days) * unit)
