@@ -307,6 +307,19 @@ def mix(mixed: np.uint64, value: int) -> np.uint64:
 
 
 @kernel
+def mix_text(mixed: np.uint64, is_null: int, w0: int, w1: int, heap: int) -> np.uint64:
+    """Return the hash state after the words of a text, or after those of NULL where that is not 0.
+
+    heap: the address from which the offsets of long texts count.
+    """
+    if is_null != 0:
+        return mix(mix(mixed, 0), 0)
+    length = w0 & LENGTH_MASK
+    mixed = mix(mixed, w0)
+    return hash_bytes(mixed, heap + w1, length) if length > INLINE_BYTES_MAX else mix(mixed, w1)
+
+
+@kernel
 def hash_bytes(mixed: np.uint64, address: int, length: int) -> np.uint64:
     """Return the hash state after `length` bytes."""
     position = 0

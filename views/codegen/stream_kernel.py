@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 
 from ringbuffer.groups.aggregates import STORED, TEXT_STATES, State
 from sql.errors import SqlError
@@ -240,36 +241,45 @@ class StreamKernelWriter:
             self._write_stop()
 
     def _write_prefetches(self) -> None:
-        """Write the lines that begin to load the groups of later rows, if their keys are integers
-        or times of the stream itself.
+        """Write the lines that begin to load the groups of later rows, if their keys are integers,
+        times, texts or booleans of the stream itself.
 
         Rows that filters leave out do not come here, nor do most of the others then.
         """
-        columns = [key.expression for key in self.grouping.keys]
-        if not columns or not all(self._is_plain_word(column) for column in columns):
+        keys = [key.expression for key in self.grouping.keys]
+        columns = [key for key in keys if isinstance(key, Column) and self._is_hashed_early(key)]
+        if not keys or len(columns) < len(keys):
             return
-        names = "FAR_ROWS", "SLOT_AHEAD", "ROW_AHEAD", "HASH_SEED", "mix", "prefetch_slot", "prefetch_row"
-        far, slot_ahead, row_ahead, seed, mix, slot, row = (
-            self.writer.use("groups.hash_table", name) for name in names
-        )
-        word = self.writer.use("scalar.numbers.int128", "signed_word")
-        row_words = self.grouping.table.row_words
+        use = partial(self.writer.use, "groups.hash_table")
         self._control("ROWS_MAX")
-        with self.writer.block(f"if control[ROWS_MAX] > {far}:"):
-            for call, distance, end in (
-                (f"{slot}(slots", slot_ahead, ")"),
-                (f"{row}(slots, rows", row_ahead, f", {row_words})"),
-            ):
-                ahead = self.writer.assign("ahead", f"min(row + {distance}, end - 1)")
-                mixed = f"{mix}({seed}, 0)"
-                for column in columns:
-                    assert isinstance(column, Column)
-                    data = f"{self.columns.stem(self.writer, column.index)}_data"
-                    mixed = f"{mix}({mixed}, {word}({item(self.writer, data, row=ahead)}))"
-                self.writer.line(f"{call}, {mixed}{end}")
+        with self.writer.block(f"if control[ROWS_MAX] > {use('FAR_ROWS')}:"):
+            mixed = self._early_hash(columns, use("SLOT_AHEAD"))
+            self.writer.line(f"{use('prefetch_slot')}(slots, {mixed})")
+            mixed = self._early_hash(columns, use("ROW_AHEAD"))
+            self.writer.line(f"{use('prefetch_row')}(slots, rows, {mixed}, {self.grouping.table.row_words})")
 
-    def _is_plain_word(self, key: Expression) -> bool:
-        return isinstance(key, Column) and key.index < len(self.pipeline.input) and key.type.family in WORDS
+    def _is_hashed_early(self, key: Column) -> bool:
+        is_plain = key.type.family in {*WORDS, "bool"} or (is_string(key.type) and not is_keyed(key.type))
+        return is_plain and key.index < len(self.pipeline.input)
+
+    def _early_hash(self, columns: list[Column], distance: str) -> str:
+        """Return source text of the hash of the keys of a later row."""
+        out = self.writer
+        ahead = out.assign("ahead", f"min(row + {distance}, end - 1)")
+        mix = out.use("groups.hash_table", "mix")
+        mixed = f"{mix}({out.use('groups.hash_table', 'HASH_SEED')}, 0)"
+        for column in columns:
+            stem = self.columns.stem(out, column.index)
+            if is_string(column.type):
+                words = [item(out, f"{stem}_data", place, ahead) for place in (0, 1)]
+                null, mix_text = item(out, f"{stem}_nulls", row=ahead), out.use("groups.hash_table", "mix_text")
+                mixed = f"{mix_text}({mixed}, {null}, {', '.join(words)}, {self.columns.heap})"
+            elif column.type.family == "bool":
+                mixed = f"{mix}({mixed}, 1 * ({item(out, f'{stem}_data', row=ahead)} != 0))"
+            else:
+                word = out.use("scalar.numbers.int128", "signed_word")
+                mixed = f"{mix}({mixed}, {word}({item(out, f'{stem}_data', row=ahead)}))"
+        return out.assign("mixed", mixed)
 
     def _write_stop(self) -> None:
         """Write the exit of a kernel that needs more room."""

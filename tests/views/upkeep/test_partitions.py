@@ -60,21 +60,27 @@ def shown(state: ViewState) -> dict[str, int]:
     return found
 
 
-def test_groups_by_integers_that_are_far_from_each_other_are_those_of_a_dict(tmp_path: Path) -> None:
-    state = ViewState(
-        make_plan([], [column("i4"), column("i8")], [COUNTED, make_aggregate("max", column("i2"))]), tmp_path
-    )
-    draw, expected = random.Random(5), dict[tuple[int | None, int | None], list[int]]()
+@pytest.mark.parametrize("names", [("i4", "i8"), ("t", "b")])
+def test_groups_that_are_far_from_each_other_are_those_of_a_dict(tmp_path: Path, names: tuple[str, str]) -> None:
+    keys, largest = [column(name) for name in names], make_aggregate("max", column("i2"))
+    state = ViewState(make_plan([], keys, [COUNTED, largest]), tmp_path)
+    draw, expected = random.Random(5), dict[tuple[object, ...], list[int]]()
+    seconds: list[object] = [None, 7] if names[1] == "i8" else [None, False, True]
     for _ in range(3):
-        drawn = [(draw.choice((None, draw.randrange(10_000))), draw.randrange(-1, 1)) for _ in range(30_000)]
+        firsts: list[object] = [draw.choice((None, draw.randrange(10_000))) for _ in range(30_000)]
+        if names[0] == "t":
+            firsts = [n if n is None else f"{LONG if draw.getrandbits(1) else ''}{n}" for n in firsts]
+        rest = [draw.choice(seconds) for _ in firsts]
+        columns = dict(zip(names, (firsts, rest), strict=True))
+        rows = rows_with(
+            len(firsts), i2=lambda at: at % 100, **{name: found.__getitem__ for name, found in columns.items()}
+        )
         table = state.program.new_table()
-        keys = [[first for first, _ in drawn], [second or None for _, second in drawn]]
-        rows = rows_with(len(drawn), i4=keys[0].__getitem__, i8=keys[1].__getitem__, i2=lambda at: at % 100)
         state.program.fold(stream_morsel(rows), table, 0)
         state.groups.absorb(table)
         state.groups.merge(state.groups.swap())
-        for at, (first, second) in enumerate(drawn):
-            expected.setdefault((first, second or None), []).append(at % 100)
+        for at, key in enumerate(zip(firsts, rest, strict=True)):
+            expected.setdefault(key, []).append(at % 100)
     assert len(expected) > 2 * FAR_ROWS
     assert {(a, b): (count, most) for a, b, count, most in exported(state)} == {
         key: (len(values), max(values)) for key, values in expected.items()
