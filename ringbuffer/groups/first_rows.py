@@ -1,10 +1,11 @@
 """The first row of each group in an order, as a state: a null mask, then the words of some values.
 
 The values that decide the order come first. Each value has a form: bits 0-2 are its kind, then come
-whether it decides the order, descending or not, and NULLs first or last; from bit 8 on stands its
-bit in the null mask, from bit 16 on the form in which strings are compared (compared_bytes.py). Of
-rows that are equal in the order the row that came first stays, so that tables must be merged in the
-order of their commits. Texts are as in `ringbuffer.groups.aggregates`.
+whether it decides the order, descending or not, NULLs first or last, and whether of equal rows the
+later one stays; from bit 8 on stands its bit in the null mask, from bit 16 on the form in which
+strings are compared (compared_bytes.py). Of rows that are equal in the order the row that came
+first stays otherwise, so that tables must be merged in the order of their commits. Texts are as in
+`ringbuffer.groups.aggregates`.
 Must not know SQL.
 """
 
@@ -43,6 +44,7 @@ KIND_MASK = 7
 ORDERS = 8
 DESCENDING = 16
 NULLS_FIRST = 32
+LATER = 64
 BIT_SHIFT = 8
 BIT_MASK = 63
 FORM_SHIFT = 16
@@ -126,6 +128,7 @@ def merge_first(
     mask, count = program[step, 1], program[step, 2]
     wins = seen == 0
     if not wins:
+        wins = program[step + 1, 0] & LATER != 0
         for value in range(step + 1, step + 1 + count):
             form = program[value, 0]
             if form & ORDERS == 0:

@@ -117,6 +117,8 @@ class Aggregate(Row):
         adds_floats: the last digits of floats depend on the order of the rows.
         within_group: the one sort key stands in WITHIN GROUP, and is the last of the arguments.
         as_json: bind makes the call of array_agg's array, written as JSON.
+        is_made: bind makes the call of others (`sql.bind.expressions.aggregates`).
+        is_own: PostgreSQL has no such aggregate.
         can_fail: may raise for arguments that have values.
         scale: the display scale of a numeric result, where it is one for all values.
         constants: SQL of arguments that some engine takes only as constants, by their places.
@@ -132,6 +134,8 @@ class Aggregate(Row):
     adds_floats: bool = False
     within_group: bool = False
     as_json: bool = False
+    is_made: bool = False
+    is_own: bool = False
     can_fail: bool = True
     scale: ScaleRule | None = None
     constants: Mapping[int, str] = field(default_factory=dict)

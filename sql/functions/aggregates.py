@@ -4,6 +4,8 @@ percentiles. Those that count and add are in `sql.functions.sums`.
 
 from __future__ import annotations
 
+from typing import Any
+
 from sql.errors import SqlError, not_supported
 from sql.functions.aggregate_rows import Aggregate, AggregateText, sort_key
 from sql.functions.arguments import literal_number, literal_text
@@ -145,6 +147,24 @@ def _mode(aggregate: AggregateText) -> str:
     return aggregate.filtered(f"mode({text} ORDER BY {sort_key(aggregate.printer, key)})")
 
 
+def _end(name: str, answer: str) -> Aggregate:
+    """Return the row of first or last."""
+
+    def rule(aggregate: AggregateText) -> str:
+        aggregate.refuse_distinct()
+        return aggregate.filtered(f"{name}({aggregate.texts[0]}{aggregate.ordered()})")
+
+    return Aggregate(
+        name, name, "element > element", (f"{name}(x ORDER BY y) {TWO}", answer), duckdb=rule, ordered=True,
+        states={"any": "FIRST"}, can_fail=False, scale=first, is_own=True,
+    )  # fmt: skip
+
+
+def _made(canonical: str, names: str, signatures: str, example: str, answer: str, **more: Any) -> Aggregate:
+    """Return the row of an aggregate of ours that bind makes of others."""
+    return Aggregate(canonical, names, signatures, (f"{example} {TWO}", answer), is_made=True, is_own=True, **more)
+
+
 TWO = "FROM (VALUES ('a', 1), ('b', 2)) t(x, y)"
 AGGREGATES = (
     _extreme("min", "a"),
@@ -179,6 +199,17 @@ AGGREGATES = (
     Aggregate(
         "jsonb_object_agg", "jsonb_object_agg", "any any > jsonb",
         (f"jsonb_object_agg(x, y) {TWO}", '{"a": 1, "b": 2}'), as_json=True,
+    ),
+    _end("first", "a"),
+    _end("last", "b"),
+    _made("arg_min", "arg_min min_by", "element any > element", "arg_min(x, y)", "a", states={"any": "FIRST"}),
+    _made("arg_max", "arg_max max_by", "element any > element", "arg_max(x, y)", "b", states={"any": "FIRST"}),
+    _made("keyed_min", "keyed_min", "any element > element", "keyed_min(y, x)", "a", states={"any": "FIRST"}),
+    _made("keyed_max", "keyed_max", "any element > element", "keyed_max(y, x)", "b", states={"any": "FIRST"}),
+    _made("set_agg", "set_agg", "element > array", "set_agg(x)", "{a,b}"),
+    _made(
+        "first_values", "first_values", "int4 element > array", "first_values(1) WITHIN GROUP (ORDER BY x DESC)", "{b}",
+        within_group=True, constants={0: "2"},
     ),
     Aggregate(
         "percentile_cont", "percentile_cont", "float8 float8 > float8",

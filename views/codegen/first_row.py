@@ -6,7 +6,7 @@ before its counts go up. Must not know how words compare: `ringbuffer.groups.fir
 
 from __future__ import annotations
 
-from ringbuffer.groups.first_rows import ORDERS
+from ringbuffer.groups.first_rows import LATER, ORDERS
 from sql.types.datatypes import SqlType
 from views.codegen.grouping import FirstRow, Grouping
 from views.codegen.values import ALWAYS, FLOATS, NEVER, Value, is_string
@@ -30,7 +30,7 @@ def write_first(writer: KernelWriter, grouping: Grouping, first: FirstRow, value
             ours = f"control, {mask}, ENTRY + {start + value.word - first.mask_word}, 0"
             with writer.block("if order == 0:"):
                 writer.line(f"order = {compare}({value.form}, control, {places}, {ours})")
-        writer.line("wins = order > 0")
+        writer.line(f"wins = order {'>=' if first.values[0].form & LATER else '>'} 0")
     with writer.block("if wins:"):
         writer.line(f"rows[group + {first.mask_word}] = control[{mask}]")
         for value in first.values:

@@ -8,7 +8,7 @@ export of results all take their word offsets. Must not write code.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ringbuffer.groups.aggregates import STATE_BITS, STORED, WORDS, State
 from ringbuffer.groups.first_rows import (
@@ -17,6 +17,7 @@ from ringbuffer.groups.first_rows import (
     FORM_SHIFT,
     KIND_MASK,
     KIND_WORDS,
+    LATER,
     NULLS_FIRST,
     ORDERS,
     VALUES_MAX,
@@ -38,7 +39,7 @@ from views.codegen.values import (
     is_string,
     shown_words,
 )
-from views.model.nodes import ELEMENT, FIRST, PAIR, StreamPipeline
+from views.model.nodes import ELEMENT, FIRST, LAST, PAIR, StreamPipeline
 from views.model.refusals import not_in_kernels
 from views.model.trees import meaning
 
@@ -48,6 +49,8 @@ SQUARED_PRECISION_MAX = 18
 HASH_WORDS = 1
 # Argument, filter, second argument, and whether NULLs are kept.
 InputKey = tuple[Expression | None, Expression | None, Expression | None, bool]
+# The number of the input, the function, and the order.
+FirstKey = tuple[int, str, tuple[SortKey, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +104,10 @@ class FirstValue:
 
 @dataclass(slots=True)
 class FirstRow:
-    """The kept values of the first row of each group.
+    """The kept values of the first row of each group in an order.
 
     Attributes:
-        input: the number of the input whose count it shares.
+        input: the number of the input whose rows and count it shares.
         mask_word: the place of its null mask.
     """
 
@@ -117,6 +120,10 @@ class FirstRow:
         """How many words it has."""
         return WORDS[State.FIRST] + sum(value_words(value.form) for value in self.values)
 
+    def place_of(self, argument: Expression) -> int:
+        """Return the number of a kept value."""
+        return [meaning(value.expression) for value in self.values].index(meaning(argument))
+
 
 @dataclass(frozen=True, slots=True)
 class AggregateSlot:
@@ -125,11 +132,13 @@ class AggregateSlot:
     Attributes:
         input: the number of its input.
         state: from which it is read.
+        first: the number of the first row that has it, where the state is one.
     """
 
     call: AggregateCall
     input: int
     state: State
+    first: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +155,12 @@ class Grouping:
     inputs: tuple[InputSlot, ...]
     aggregates: tuple[AggregateSlot, ...]
     merge_steps: tuple[tuple[int, int, int], ...]
-    first: FirstRow | None = None
+    firsts: tuple[FirstRow, ...] = ()
 
     @property
     def is_ordered(self) -> bool:
         """True where it matters which row came first."""
-        return self.first is not None or any(slot.keeps_nulls for slot in self.inputs)
+        return bool(self.firsts) or any(slot.keeps_nulls for slot in self.inputs)
 
 
 def make_grouping(pipeline: StreamPipeline) -> Grouping:
@@ -162,24 +171,25 @@ def make_grouping(pipeline: StreamPipeline) -> Grouping:
     if len(pipeline.keys) > KEYS_MAX:
         raise not_supported(f"a GROUP BY with more than {KEYS_MAX} keys")
     keys, key_words, entry_words, text_mask = place_keys(tuple(key for _, key in pipeline.keys))
-    inputs, aggregates, first = place_aggregates(tuple(call for _, call in pipeline.aggregates))
-    if first is not None and entry_words + first.words > ENTRY_WORDS_MAX:
+    inputs, aggregates, firsts = place_aggregates(tuple(call for _, call in pipeline.aggregates))
+    if any(entry_words + first.words > ENTRY_WORDS_MAX for first in firsts):
         raise not_supported(f"DISTINCT ON whose rows need more than {ENTRY_WORDS_MAX} words")
     word = HASH_WORDS + entry_words
     steps: list[tuple[int, int, int]] = []
     for number, slot in enumerate(inputs):
         slot.count_word = word
         word += WORDS[State.COUNT]
-        if first is not None and first.input == number:
-            steps += place_first(first, word, slot.count_word)
-            word += first.words
+        for first in firsts:
+            if first.input == number:
+                steps += place_first(first, word, slot.count_word)
+                word += first.words
         for state in slot.states:
             slot.states[state] = word
             steps.append((int(state) | stored_form(state, slot) << STATE_BITS, word, slot.count_word))
             word += WORDS[state]
         steps.append((int(State.COUNT), slot.count_word, slot.count_word))
     table = TableLayout(key_words, entry_words, word, text_mask)
-    return Grouping(table, keys, inputs, aggregates, tuple(steps), first)
+    return Grouping(table, keys, inputs, aggregates, tuple(steps), firsts)
 
 
 def stored_form(state: State, slot: InputSlot) -> int:
@@ -209,9 +219,13 @@ def value_words(form: int) -> int:
     return KIND_WORDS[Kind(form & KIND_MASK)]
 
 
-def first_value(number: int, expression: Expression, order: SortKey | None) -> FirstValue:
-    """Return a value of a first row. order: the sort key that it is, None: it decides nothing."""
-    form = int(kind_of(expression.type)) | number << BIT_SHIFT
+def first_value(number: int, expression: Expression, order: SortKey | None, is_later: bool) -> FirstValue:
+    """Return a value of a first row.
+
+    order: the sort key that it is, None: it decides nothing. is_later: of equal rows the later one
+    is kept.
+    """
+    form = int(kind_of(expression.type)) | number << BIT_SHIFT | (LATER if is_later else 0)
     if order is not None:
         if not has_order(expression.type):
             raise not_in_kernels(f"the order of values of type {expression.type.sql_name}", position_of(expression))
@@ -226,11 +240,11 @@ def kind_of(kind: SqlType) -> Kind:
         return Kind.WORD
     if kind.family in FLOATS:
         return Kind.FLOAT
-    if is_string(kind):
+    if is_string(kind) and kind.record is None:
         return Kind.TEXT
     if kind.family == "numeric":
         return Kind.NUMERIC if kind.display_scale is None else Kind.INT128
-    raise not_supported(f"a column of type {kind.sql_name} in DISTINCT ON of a continuous view")
+    raise not_supported(f"a first row of each group that has a {kind.sql_name}")
 
 
 def place_keys(expressions: tuple[Expression, ...]) -> tuple[tuple[KeySlot, ...], int, int, int]:
@@ -275,14 +289,15 @@ def key_words(kind: SqlType) -> int:
 
 def place_aggregates(
     calls: tuple[AggregateCall, ...],
-) -> tuple[tuple[InputSlot, ...], tuple[AggregateSlot, ...], FirstRow | None]:
-    """Return the inputs, the place from which each aggregate is read, and the kept first row.
+) -> tuple[tuple[InputSlot, ...], tuple[AggregateSlot, ...], tuple[FirstRow, ...]]:
+    """Return the inputs, the place from which each aggregate is read, and the kept first rows.
 
-    Each argument under a filter is one input.
+    Each argument under a filter is one input. First rows of one input in one order are one.
     """
     inputs: list[InputSlot] = []
     numbers: dict[InputKey, int] = {}
-    slots = []
+    slots: list[AggregateSlot] = []
+    firsts: dict[FirstKey, list[AggregateCall]] = {}
     for call in calls:
         if call.distinct:
             raise not_supported(
@@ -299,8 +314,16 @@ def place_aggregates(
         if state not in (State.COUNT, State.FIRST):
             inputs[numbers[key]].states[state] = 0
         slots.append(AggregateSlot(call, numbers[key], state))
-    firsts = [slot for slot in slots if slot.state is State.FIRST]
-    return tuple(inputs), tuple(slots), first_row(firsts) if firsts else None
+        if state is State.FIRST:
+            first = (numbers[key], call.function, tuple(map(meant_key, call.order_by)))
+            firsts.setdefault(first, []).append(call)
+            slots[-1] = replace(slots[-1], first=list(firsts).index(first))
+    return tuple(inputs), tuple(slots), tuple(first_row(place, same) for (place, *_), same in firsts.items())
+
+
+def meant_key(key: SortKey) -> SortKey:
+    """Return a sort key, equal for all that mean the same."""
+    return replace(key, expression=meaning(key.expression))
 
 
 def input_of(call: AggregateCall, state: State) -> InputSlot:
@@ -319,27 +342,32 @@ def input_key(slot: InputSlot) -> InputKey:
     )
 
 
-def first_row(slots: Sequence[AggregateSlot]) -> FirstRow:
-    """Return the values to keep for aggregates over the first row, keys of their one order
-    first.
+def first_row(place: int, calls: Sequence[AggregateCall]) -> FirstRow:
+    """Return the values to keep for aggregates over one first row, keys of its order first; the
+    last row is the first one from the end.
+
+    place: the number of their input.
     """
-    order = slots[0].call.order_by
-    assert all(slot.call.order_by == order for slot in slots), "one first row has one order"
-    values = [first_value(number, key.expression, key) for number, key in enumerate(order)]
+    is_later = calls[0].function == LAST
+    order = [
+        replace(key, descending=key.descending != is_later, nulls_first=key.nulls_first != is_later)
+        for key in calls[0].order_by
+    ]
+    values = [first_value(number, key.expression, key, is_later) for number, key in enumerate(order)]
     known = {meaning(value.expression) for value in values}
-    for slot in slots:
-        (argument,) = slot.call.arguments
+    for call in calls:
+        (argument,) = call.arguments
         if meaning(argument) not in known:
             known.add(meaning(argument))
-            values.append(first_value(len(values), argument, None))
+            values.append(first_value(len(values), argument, None, is_later))
     if len(values) > VALUES_MAX:
         raise not_supported(f"DISTINCT ON with more than {VALUES_MAX} columns")
-    return FirstRow(slots[0].input, values)
+    return FirstRow(place, values)
 
 
 def state_of(call: AggregateCall) -> State:
     """Return the state that an aggregate needs besides the count."""
-    if call.function == FIRST:
+    if call.function in (FIRST, LAST):
         return State.FIRST
     kind = call.arguments[0].type if call.arguments else None
     row = AGGREGATE_ROWS.get(call.function)
@@ -355,7 +383,8 @@ def state_of(call: AggregateCall) -> State:
 def has_state(call: AggregateCall) -> bool:
     """Tell whether groups keep a state of an aggregate."""
     try:
-        state_of(call)
+        if state_of(call) is State.FIRST:
+            first_row(0, [call])
     except SqlError:
         return False
     return True

@@ -6,6 +6,7 @@ Enters: a stream pipeline. Leaves: lines of text. Must not change how groups are
 from __future__ import annotations
 
 from ringbuffer.groups.aggregates import LIST_GROWTH, TEXT_STATES, WORDS, State
+from ringbuffer.groups.first_rows import LATER
 from sql.tree.expressions import Column
 from views.codegen.grouping import Grouping, InputSlot, key_words, make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
@@ -30,7 +31,7 @@ def kept_lines(stream: StreamPipeline) -> list[str]:
 def keeps_texts(grouping: Grouping) -> bool:
     """Tell whether states of aggregates, or first rows, keep texts beside those of keys."""
     states = {state for slot in grouping.inputs for state in slot.states}
-    first = () if grouping.first is None else grouping.first.values
+    first = (value for one in grouping.firsts for value in one.values)
     return not states.isdisjoint(TEXT_STATES) or any(is_string(value.expression.type) for value in first)
 
 
@@ -38,7 +39,7 @@ def text_copies(grouping: Grouping) -> int | None:
     """Return how often a group keeps a text of its row at most, with the growth of lists; None
     where it keeps texts that are no columns of the row.
     """
-    first = () if grouping.first is None else grouping.first.values
+    first = (value for one in grouping.firsts for value in one.values)
     keys = [slot.expression for slot in grouping.keys for _ in range(1 + (slot.shown_word is not None))]
     texts = [
         slot.argument
@@ -64,9 +65,10 @@ def kept_columns(stream: StreamPipeline) -> list[tuple[str, int]]:
         text = f"key {expression_text(slot.expression)}: {slot.type.sql_name}"
         found.append((text, (key_words(slot.type) + shown_words(slot.type)) * WORD_BYTES))
     found += [_input_column(slot) for slot in grouping.inputs]
-    if grouping.first is not None:
-        values = ", ".join(expression_text(value.expression) for value in grouping.first.values)
-        found.append((f"first row: {values}", grouping.first.words * WORD_BYTES))
+    for first in grouping.firsts:
+        values = ", ".join(expression_text(value.expression) for value in first.values)
+        name = "last" if first.values[0].form & LATER else "first"
+        found.append((f"{name} row: {values}", first.words * WORD_BYTES))
     rest = grouping.table.group_bytes - sum(size for _, size in found)
     return [*found, ("hash, NULLs of keys, and slots", rest)]
 

@@ -22,7 +22,7 @@ from views.codegen.columns import InputColumns, item
 from views.codegen.expressions import ExpressionWriter, text_of
 from views.codegen.first_row import write_first
 from views.codegen.functions.table import FUNCTIONS
-from views.codegen.grouping import Grouping, InputSlot, KeySlot, guarded_argument, stored_form
+from views.codegen.grouping import FirstRow, Grouping, InputSlot, KeySlot, guarded, guarded_argument, stored_form
 from views.codegen.modules import GeneratedModule, smallest
 from views.codegen.probes import ProbeWriter
 from views.codegen.row_kernels import row_kernel
@@ -122,16 +122,19 @@ class StreamKernelWriter:
         """Write the lines for a row that has passed filters and probes."""
         keys = [self.expressions.evaluate(key.expression) for key in self.grouping.keys]
         inputs = [self._evaluate_input(slot) for slot in self.grouping.inputs]
-        first = self.grouping.first
-        firsts = [] if first is None else [self.expressions.evaluate(value.expression) for value in first.values]
+        firsts = [self._first_values(first) for first in self.grouping.firsts]
         with self.writer.block("if not folding:"):
             self.writer.line("continue")
         self._write_room(keys, inputs, firsts)
         self._write_prefetches()
         self._write_group(keys)
         self._write_list_room(inputs, firsts)
-        if first is not None:
-            write_first(self.writer, self.grouping, first, firsts)
+        for first, values in zip(self.grouping.firsts, firsts, strict=True):
+            known = inputs[first.input]
+            with ExitStack() as passes:
+                if known.null != NEVER:
+                    passes.enter_context(self.writer.block(f"if {known.known}:"))
+                write_first(self.writer, self.grouping, first, values)
         for slot, value in zip(self.grouping.inputs, inputs, strict=True):
             self._write_updates(slot, value)
         self._control("ROWS_PASSED")
@@ -172,7 +175,11 @@ class StreamKernelWriter:
         argument = guarded_argument(slot)
         return Value(()) if argument is None else self.expressions.evaluate(argument)
 
-    def _write_room(self, keys: list[Value], inputs: list[Value], firsts: list[Value]) -> None:
+    def _first_values(self, first: FirstRow) -> list[Value]:
+        condition = self.grouping.inputs[first.input].filter
+        return [self.expressions.evaluate(guarded(value.expression, condition)) for value in first.values]
+
+    def _write_room(self, keys: list[Value], inputs: list[Value], firsts: list[list[Value]]) -> None:
         """Write the check that the heap of the table has room for all texts of this row."""
         texts = []
         for key, value in zip(self.grouping.keys, keys, strict=True):
@@ -182,13 +189,13 @@ class StreamKernelWriter:
         if texts:
             self._write_room_check("text_bytes", self._text_sizes(texts))
 
-    def _kept_texts(self, inputs: list[Value], firsts: list[Value]) -> list[Value]:
+    def _kept_texts(self, inputs: list[Value], firsts: list[list[Value]]) -> list[Value]:
         """Return the values of this row that states may keep in the heap, beside lists."""
         texts = []
         for slot, value in zip(self.grouping.inputs, inputs, strict=True):
             texts += [value] * len((TEXT_STATES - {State.LIST}) & slot.states.keys())
-        if self.grouping.first is not None:
-            kept = zip(self.grouping.first.values, firsts, strict=True)
+        for first, values in zip(self.grouping.firsts, firsts, strict=True):
+            kept = zip(first.values, values, strict=True)
             texts += [value for one, value in kept if is_string(one.expression.type)]
         return texts
 
@@ -196,7 +203,7 @@ class StreamKernelWriter:
         size = self.writer.use("groups.aggregates", "text_heap_bytes") if texts else ""
         return [f"{size}({value.words[0]})" for value in texts]
 
-    def _write_list_room(self, inputs: list[Value], firsts: list[Value]) -> None:
+    def _write_list_room(self, inputs: list[Value], firsts: list[list[Value]]) -> None:
         """Write the check that the heap has room for the group's lists with this row, and for what
         its other states may keep.
         """

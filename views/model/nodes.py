@@ -13,13 +13,18 @@ from sql.tree.relations import Project, Relation, Scan, Schema
 from sql.tree.walks import scans
 from sql.types.datatypes import SqlType
 
-# The aggregate that a DISTINCT ON is made of: the value of its argument in the first row in its
-# order.
-FIRST = "first"
+# The value of its argument in the first row in its order, of which a DISTINCT ON is made, too, and
+# in the last one.
+FIRST, LAST = "first", "last"
 # The function that makes of a value, or of NULL, the bytes that a list has for it.
 ELEMENT = "list_element"
 # The function that makes two floats one value, NULL if one of them is.
 PAIR = "float_pair"
+
+
+def is_of_distinct_on(call: AggregateCall) -> bool:
+    """Tell whether an aggregate is part of a DISTINCT ON, and written by nobody."""
+    return call.function == FIRST and not call.text
 
 
 @dataclass(frozen=True)

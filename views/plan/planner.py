@@ -17,7 +17,7 @@ from sql.tree.expressions import Cast, Column, Expression, Literal
 from sql.tree.relations import Aggregate, BoundQuery, OutputColumn, Project, Relation, Schema, Sort
 from sql.types.datatypes import TEXT
 from views.model.definition import ViewDefinition
-from views.model.nodes import FIRST, StreamPipeline
+from views.model.nodes import StreamPipeline, is_of_distinct_on
 from views.model.plan import Plan
 from views.model.steps import pipeline_expressions
 from views.model.text import identifier
@@ -183,4 +183,4 @@ def _sorts_count(root: Relation) -> int:
 def _is_of_first_rows(relation: Relation) -> bool:
     while isinstance(relation, Project):
         relation = relation.input
-    return isinstance(relation, Aggregate) and any(call.function == FIRST for _, call in relation.aggregates)
+    return isinstance(relation, Aggregate) and any(is_of_distinct_on(call) for _, call in relation.aggregates)

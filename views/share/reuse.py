@@ -18,7 +18,7 @@ from sql.tree.expressions import AggregateCall, Column, Expression
 from sql.types.datatypes import SqlType
 from views.codegen.grouping import AggregateSlot, Grouping, input_key, input_of, make_grouping, state_of
 from views.codegen.support import kernel_supports
-from views.model.nodes import FIRST, Probe, StreamPipeline
+from views.model.nodes import FIRST, LAST, Probe, StreamPipeline
 from views.model.plan import Plan, chain
 from views.model.properties import cannot_fail
 from views.model.text import aggregate_text, expression_text
@@ -99,7 +99,7 @@ def covered_grouping(kept: Grouping, wanted: StreamPipeline) -> Grouping:
     inputs = {input_key(slot): number for number, slot in enumerate(kept.inputs)}
     aggregates = []
     for _, call in wanted.aggregates:
-        if call.function == FIRST:
+        if call.function in (FIRST, LAST):
             aggregates.append(_first_slot(kept, call))
             continue
         state = state_of(call)

@@ -7,23 +7,28 @@ closures in between.
 
 A percentile of several fractions is the array of those of each; the rank of a hypothetical row is
 made of the numbers of rows that come before it, so that states count and no rows are kept. Both are
-written anew in the syntax, and the binder reads what is written.
+written anew in the syntax, and the binder reads what is written. So are aggregates that PostgreSQL
+lacks and that are made of others:
+
+    arg_min(x, y) FILTER (WHERE c)            ->  first(x ORDER BY y) FILTER (WHERE c AND y IS NOT NULL)
+    set_agg(x)                                ->  array_agg(DISTINCT x)
+    first_values(n) WITHIN GROUP (ORDER BY x) ->  (array_agg(x ORDER BY x))[1:n]
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sql.bind.expressions.coerce import converted, result_type
+from sql.bind.expressions.coerce import coerce, converted, result_type
 from sql.bind.expressions.correlation import Closure, Mark, nearest_closure, pass_in, reads_outside, reads_row
 from sql.bind.expressions.object_names import as_array
 from sql.bind.expressions.operators import no_function, pick_function, written_call
 from sql.bind.expressions.placeholder_columns import FIRST_AGGREGATE, FIRST_WINDOW
 from sql.errors import SqlError, not_supported
 from sql.functions.signatures import Signature
-from sql.functions.table import AGGREGATE_ROWS, AGGREGATES, WINDOW_ROWS
+from sql.functions.table import AGGREGATE_ROWS, AGGREGATES, WINDOW_ROWS, WITHIN_GROUP
 from sql.parse.syntax import (
     ArrayItems,
     CaseWhen,
@@ -34,6 +39,7 @@ from sql.parse.syntax import (
     Operation,
     Row,
     SortItem,
+    Subscript,
     Test,
     TypeCast,
     TypeName,
@@ -46,6 +52,13 @@ from sql.types.datatypes import INT4, SqlType
 
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
+
+
+def called(binder: Binder, node: FunctionCall) -> Expression:
+    """Return what a call of an aggregate without OVER is, by its kind."""
+    if node.name in MADE:
+        return made(binder, node)
+    return (ordered_set if node.name in WITHIN_GROUP else aggregate)(binder, node)
 
 
 def aggregate(binder: Binder, node: FunctionCall) -> Expression:
@@ -361,3 +374,70 @@ def _number(digits: str, node: FunctionCall) -> Written:
 
 def _as_double(operand: Written, position: int) -> Written:
     return TypeCast(operand, TypeName("float8", (), position, "float8"), position, "")
+
+
+def made(binder: Binder, node: FunctionCall) -> Expression:
+    """Return the expression that a call of a name in `MADE` is.
+
+    Raises 42883 for other arguments, and 0A000 for DISTINCT.
+    """
+    canonical = MADE[node.name]
+    is_within = AGGREGATE_ROWS[canonical].within_group
+    if node.distinct:
+        raise not_supported(f"{node.name} with DISTINCT", node.position)
+    if is_within:
+        require_plain(node)
+    elif node.within_group:
+        message = f"{node.name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
+        raise SqlError("42809", message, node.position)
+    inner = replace(binder, inside_aggregate=True)
+    keys = [key.expression for key in node.within_group]
+    operands = [inner.bind(argument) for argument in (*node.arguments, *keys)]
+    pick(node.name, operands, node.position)
+    return binder.bind(MADE_FORMS[canonical](binder, node))
+
+
+def _chosen(is_largest: bool, key_first: bool) -> Callable[[Binder, FunctionCall], Written]:
+    """Return what makes a call of first, of the value beside the smallest or the largest key."""
+
+    def form(_: Binder, node: FunctionCall) -> Written:
+        value, key = node.arguments[::-1] if key_first else node.arguments
+        known: Written = Test("null", key, True, node.position, node.text)
+        if node.filter is not None:
+            known = Logic("and", (node.filter, known), node.position, node.text)
+        order = SortItem(key, is_largest, False, node.position)
+        return replace(node, name="first", arguments=(value,), order_by=(order, *node.order_by), filter=known)
+
+    return form
+
+
+def _set(_: Binder, node: FunctionCall) -> Written:
+    return replace(node, name="array_agg", distinct=True)
+
+
+def _first_values(binder: Binder, node: FunctionCall) -> Written:
+    (written,), (key, *others) = node.arguments, node.within_group
+    count = coerce(binder.bind(written), INT4, binder.context)
+    if not isinstance(count, Literal) or not isinstance(count.value, int) or others:
+        raise not_supported(f"{node.name} of a number that is not constant, or of several keys", node.position)
+    if count.value < 1:
+        raise SqlError("22023", f"the number of {node.name} must be positive", node.position)
+    listed = replace(node, name="array_agg", arguments=(key.expression,), order_by=node.within_group, within_group=())
+    one = Constant("integer", "1", node.position)
+    return Subscript(listed, one, replace(one, value=str(count.value)), True, node.position, node.text)
+
+
+MADE_FORMS: Mapping[str, Callable[[Binder, FunctionCall], Written]] = {
+    "arg_min": _chosen(False, False),
+    "arg_max": _chosen(True, False),
+    "keyed_min": _chosen(False, True),
+    "keyed_max": _chosen(True, True),
+    "set_agg": _set,
+    "first_values": _first_values,
+}
+# The canonical name of each of the names.
+MADE: Mapping[str, str] = {
+    name: overloads[0].canonical
+    for name, overloads in AGGREGATES.items()
+    if AGGREGATE_ROWS[overloads[0].canonical].is_made
+}

@@ -53,7 +53,6 @@ from sql.functions.table import (
     SET_ROWS,
     TABLE_FUNCTIONS,
     WINDOW_FUNCTIONS,
-    WITHIN_GROUP,
 )
 from sql.names.suggestions import did_you_mean
 from sql.parse.syntax import Constant, FunctionCall, NamedArgument, Row, TypeCast
@@ -88,9 +87,7 @@ def call(binder: Binder, node: FunctionCall) -> Expression:
     if name in AGGREGATES or name in AGGREGATE_NAMES:
         if name in AGGREGATE_NAMES:
             raise not_supported(f"the aggregate {name}", node.position)
-        if node.over is not None:
-            return windows.window(binder, node)
-        return (aggregates.ordered_set if name in WITHIN_GROUP else aggregates.aggregate)(binder, node)
+        return (aggregates.called if node.over is None else windows.window)(binder, node)
     if node.over is None and name in aggregates.HYPOTHETICAL and (node.arguments or node.within_group):
         return aggregates.hypothetical(binder, node)
     if name == "grouping" and node.spelled:

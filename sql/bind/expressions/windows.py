@@ -39,6 +39,8 @@ def window(binder: Binder, node: FunctionCall) -> Expression:
         raise SqlError("0A000", "DISTINCT is not implemented for window functions", node.position)
     if node.order_by:
         raise SqlError("0A000", "aggregate ORDER BY is not implemented for window functions", node.position)
+    if name in aggregates.MADE:
+        raise not_supported(f"{name} with OVER", node.position)
     if node.within_group or node.name in WITHIN_GROUP:
         raise SqlError("0A000", f"OVER is not supported for ordered-set aggregate {node.name}", node.position)
     inner = replace(binder, inside_window=True)

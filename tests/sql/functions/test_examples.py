@@ -1,5 +1,5 @@
-"""The examples of the table of functions: the answers that rows give are those of PostgreSQL, and
-of each engine that has the function.
+"""The examples of the table of functions: the answers that rows give are those of PostgreSQL, where
+it has the function, and of each engine that has the function.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from engine.embedded.functions.routines import implementation
+from sql.functions.aggregate_rows import Aggregate
 from sql.functions.catalog import OF_CATALOG
 from sql.functions.rows import Kernel, Row
 from sql.functions.table import AGGREGATE_ROWS, ROUTINES, ROWS, SET_ROWS, WINDOW_ROWS
@@ -54,6 +55,8 @@ def test_answers_are_those_of_postgres(postgres: PostgresCluster) -> None:
     wrong = []
     with postgres.connect() as connection:
         for row in EXAMPLES:
+            if isinstance(row, Aggregate) and row.is_own:
+                continue
             result = connection.pgconn.exec_(query(row).encode())
             value = result.get_value(0, 0) if result.ntuples == 1 else result.error_message
             said = None if value is None else value.decode()

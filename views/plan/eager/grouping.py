@@ -43,7 +43,7 @@ from sql.types.datatypes import BOOL, INT8
 from views.codegen.state_size import bytes_per_group
 from views.codegen.support import Cuts
 from views.model.definition import JoinChoice
-from views.model.nodes import FIRST, StreamPipeline
+from views.model.nodes import StreamPipeline, is_of_distinct_on
 from views.model.properties import scans
 from views.model.refusals import RULE_B, RULE_C, refused
 from views.model.text import aggregate_text, expression_text
@@ -253,7 +253,7 @@ class _Rewrite:
         return _put_together(grouping, source, [built.over(key) for key in keys], weighted)
 
     def _refused(self, call: AggregateCall, streams_count: int) -> SqlError:
-        name = "DISTINCT ON" if call.function == FIRST else call.function
+        name = "DISTINCT ON" if is_of_distinct_on(call) else call.function
         what = f"{name} over rows that are grouped before they are joined"
         if streams_count > 1:
             hint = "Group each stream in a subquery of its own, and join the groups."

@@ -32,7 +32,6 @@ from sql.types.datatypes import SqlType
 from views.codegen.grouping import AggregateSlot, Grouping, InputSlot, KeySlot
 from views.codegen.values import FLOATS, is_string
 from views.model.text import aggregate_text
-from views.model.trees import meaning
 from views.upkeep.export.variances import decimal_results, float_results
 from views.upkeep.partitions import ReadTable
 
@@ -180,11 +179,9 @@ class GroupReader:
         return [(self.rows[:, at].astype(dtype_of(slot.call.type)), nulls)]
 
     def _of_first_row(self, slot: AggregateSlot) -> Columns:
-        """Return one column of the first rows of the groups."""
-        first = self.grouping.first
-        assert first is not None
-        (argument,) = slot.call.arguments
-        number = [meaning(value.expression) for value in first.values].index(meaning(argument))
+        """Return one column of first rows of the groups."""
+        first = self.grouping.firsts[slot.first]
+        number = first.place_of(slot.call.arguments[0])
         nulls = ((self.rows[:, first.mask_word] >> number) & 1).astype(np.uint8)
         nulls |= self.rows[:, self.grouping.inputs[first.input].count_word] == 0
         at, kind = first.values[number].word, slot.call.type
