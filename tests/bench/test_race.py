@@ -280,7 +280,7 @@ SLOW = [
 ]
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize(("contest", "part"), SLOW)
 def test_a_tiny_run(contest: str, part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(race, "digest", lambda: TREE)

@@ -7,7 +7,7 @@ import pytest
 from bench import small_selects
 
 
-@pytest.mark.turns(3, 0)
+@pytest.mark.turns(3, 1)
 @pytest.mark.slow
 def test_it_runs(capsys: pytest.CaptureFixture[str]) -> None:
     figures = small_selects.run(rounds_count=1, reads_count=2)

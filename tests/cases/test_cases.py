@@ -29,7 +29,7 @@ def test_every_expectation_has_its_case() -> None:
     assert expected == {path.stem for path in CASES}
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("case", share(CASES, lambda path: path.stem not in LONG), ids=lambda path: path.stem)
 def test_case(case: Path, server: AntumbraServer) -> None:
     done = subprocess.run(

@@ -45,7 +45,7 @@ def test_a_dead_server_is_not_healthy() -> None:
     assert probe.stderr.startswith("not healthy: ")
 
 
-@pytest.mark.turns(3, 0)
+@pytest.mark.turns(3, 1)
 @pytest.mark.slow
 @pytest.mark.timeout(650)
 def test_the_steps_make_a_server_that_gets_healthy_and_stops() -> None:

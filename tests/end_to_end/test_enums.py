@@ -133,7 +133,7 @@ def test_sqlalchemy_reflects_the_type(
     engine.dispose()
 
 
-@pytest.mark.turns(3, 0)
+@pytest.mark.turns(3, 1)
 def test_views_have_the_answers_of_postgres(
     connection: psycopg.Connection[tuple[object, ...]], postgres: PostgresCluster
 ) -> None:

@@ -91,7 +91,7 @@ def outcome(client: psycopg.Connection[tuple[object, ...]], text: str) -> str:
     return ""
 
 
-@pytest.mark.turns(2, 0)
+@pytest.mark.turns(3, 1)
 def test_a_full_disk(disk: Path) -> None:
     copies = disk / "copies"
     copies.mkdir()
@@ -124,7 +124,7 @@ def test_a_full_disk(disk: Path) -> None:
             server.kill()
 
 
-@pytest.mark.turns(2, 1)
+@pytest.mark.turns(3, 2)
 def test_tables_that_fill_the_disk(disk: Path) -> None:
     """DuckDB's own checkpoints came with a COMMIT: one that found no room failed what was durable,
     and all that followed.

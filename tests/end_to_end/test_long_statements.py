@@ -114,7 +114,7 @@ def answer(server: AntumbraServer, text: str) -> Any:
     return found
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("size", [40, 2000])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_long_statements(server: AntumbraServer, waits: list[float], shape: str, size: int) -> None:
@@ -126,7 +126,7 @@ def test_long_statements(server: AntumbraServer, waits: list[float], shape: str,
     assert max(waits[before:], default=0) < OTHERS_WAIT_S_MAX
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("depth", [60, 1000, 5000])
 @pytest.mark.parametrize("shape", NESTED)
 def test_nested_statements(server: AntumbraServer, waits: list[float], shape: str, depth: int) -> None:

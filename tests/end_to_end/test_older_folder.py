@@ -105,7 +105,7 @@ def test_parts_of_views_in_a_folder_become_states(tmp_path: Path) -> None:
         assert client.execute("SELECT * FROM left_alone WHERE page = 'late'").fetchall() == []
 
 
-@pytest.mark.turns(3, 0)
+@pytest.mark.turns(3, 2)
 def test_states_of_another_form_are_converted(tmp_path: Path) -> None:
     """The older commit kept keys of type char(n) from tables as text, without blanks, and compared
     what orders first rows as bytes.

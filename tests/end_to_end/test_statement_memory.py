@@ -164,7 +164,7 @@ def growing_at_most(server: AntumbraServer, bytes_max: int) -> Iterator[None]:
     assert most[0] <= bytes_max
 
 
-@pytest.mark.turns(5)
+@pytest.mark.turns(10)
 @pytest.mark.parametrize(("text", "sqlstate"), GROWING)
 def test_what_grows_is_stopped(server: AntumbraServer, text: str, sqlstate: str | None) -> None:
     with growing_at_most(server, GROWTH_BYTES_MAX), server.connect() as client:

@@ -22,7 +22,7 @@ SCALE = 0.01
 MANY = (continuous, nested)
 EVERY = 5
 # Of those, and of all of the others, `make test` takes one of so many parts.
-PARTS = 5
+PARTS = 10
 # Of a loaded machine: what grows faster than its text, or what holds up the server, is far above
 # them. The real figures are a bench's.
 SECONDS_MAX = 30.0

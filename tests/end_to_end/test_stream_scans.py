@@ -157,7 +157,7 @@ def test_the_rows_of_an_open_transaction_are_not_in_the_stream(posts: Connection
         assert one_value(other, "SELECT count(*) FROM posts") == 3
 
 
-@pytest.mark.turns(2, 0)
+@pytest.mark.turns(4, 2)
 def test_spark_answers_above_groups_as_the_embedded_engine_does(posts: Connection) -> None:
     # Spark runs by then: it had to run the view.
     posts.execute("CREATE VIEW ranked AS SELECT uid, rank() OVER (ORDER BY count(*)) FROM posts GROUP BY uid")

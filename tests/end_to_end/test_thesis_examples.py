@@ -127,7 +127,7 @@ def movements(seed: int, rows_count: int) -> tuple[str, str]:
     return texts[0], texts[1]
 
 
-@pytest.mark.turns(2, 1)
+@pytest.mark.turns(3, 1)
 def test_posts_and_users(clients: tuple[Connection, Connection]) -> None:
     ours, theirs = clients
     create(ours, theirs, POSTS)
@@ -148,7 +148,7 @@ def test_posts_and_users(clients: tuple[Connection, Connection]) -> None:
     assert answer(ours, joined.format("scores")) == answer(theirs, joined.format(f"({POST_VIEWS['scores']})"))
 
 
-@pytest.mark.turns(2, 0)
+@pytest.mark.turns(3, 0)
 def test_parts_at_stations(clients: tuple[Connection, Connection]) -> None:
     ours, theirs = clients
     create(ours, theirs, f"part_usage {MOVEMENTS}")
@@ -178,6 +178,7 @@ def test_parts_at_stations(clients: tuple[Connection, Connection]) -> None:
     check(clients, views)
 
 
+@pytest.mark.turns(3, 2)
 @pytest.mark.slow
 def test_a_view_of_two_streams_is_one_thing(tmp_path: Path) -> None:
     server = AntumbraServer(tmp_path / "data").start()

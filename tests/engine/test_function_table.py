@@ -51,7 +51,7 @@ REFUSED_ROWS = {"\"extract\"('epoch', c_timestamp)": 4}
 # Calls of one view, and of one query of Spark.
 BATCH = 30
 # Of all calls and aggregates, `make test` takes one of so many parts.
-PARTS = 5
+PARTS = 10
 Item = TypeVar("Item")
 
 

@@ -24,7 +24,7 @@ LENGTHS = (0, 5, 12, 13, 60, 300, 1000)
 SHORT_LENGTHS = (0, 3, 12)
 
 
-@pytest.mark.turns(2, 1)
+@pytest.mark.turns(3, 1)
 def test_no_reader_gets_a_wrong_row(server: AntumbraServer, request: pytest.FixtureRequest) -> None:
     writes_evidence = request.config.getoption("--write-evidence")
     seed = request.config.getoption("--seed")
@@ -47,7 +47,7 @@ def test_no_reader_gets_a_wrong_row(server: AntumbraServer, request: pytest.Fixt
         evidence.write()
 
 
-@pytest.mark.turns(2, 0)
+@pytest.mark.turns(3, 2)
 def test_without_the_check_for_overwriting_readers_get_wrong_rows(
     tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -18,7 +18,7 @@ SHOWN = {row["command"]: row["shown"] for row in json.loads((GOLDEN / "psql.json
 DIFFERENCES: dict[str, str] = json.loads((FOLDER / "differences.json").read_text())
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("command", commands())
 def test_a_command_shows_what_it_does_for_postgres(schema_server: AntumbraServer, command: str) -> None:
     shown = psql(schema_server.port, command)

@@ -39,7 +39,7 @@ def asked(schema_server: AntumbraServer) -> Iterator[Asked]:
         yield Asked(connection)
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 def test_answers_are_those_of_postgres(tool: str, asked: Asked) -> None:
     expected, listed = golden(tool), DIFFERENCES.get(tool, {})
     wrong = []

@@ -100,7 +100,7 @@ def check(world: World, query: str, folder: Path) -> None:
     assert difference(expected, world.read(view)) is None
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("query", STREAM_JOINS)
 def test_joins_in_the_stream_pipeline(query: str, world: World, run_folder: Path) -> None:
     check(world, query, run_folder)

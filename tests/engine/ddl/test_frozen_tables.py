@@ -88,7 +88,7 @@ def groups(server: Server, name: str) -> str:
     return line.split("'")[1]
 
 
-@pytest.mark.turns(2, 0)
+@pytest.mark.turns(3, 1)
 def test_answers_are_those_of_postgresql_and_few_groups_are_kept(server: Server, postgres: PostgresCluster) -> None:
     client, other = server.client, RawClient(postgres.port, "postgres", "postgres")
     for text in ("BEGIN", "CREATE TABLE s (k int, j int, v int)", *TABLES):

@@ -148,6 +148,7 @@ def group_queries(source: str) -> Iterator[str]:
         yield f"SELECT g, {items} FROM {source} GROUP BY g"
 
 
+@pytest.mark.turns(3, 1)
 def test_order_of_its_own_and_windows_on_tables_streams_and_in_spark(
     tmp_path: Path, spark: SparkRuntime, oracle: psycopg.Connection[Any]
 ) -> None:

@@ -29,7 +29,7 @@ ORDERED = re.compile(r"order by [^()]*$")
 TAKEN_MIN = 20
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("topic", FUNCTION_TOPICS)
 def test_embedded_expressions(
     topic: str, oracle: psycopg.Connection[Any], engine: QueryEngine, inputs: dict[str, pa.Table]
@@ -42,7 +42,7 @@ def test_embedded_expressions(
     assert not failures, "\n".join(failures)
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("query", queries(FUNCTIONS))
 def test_embedded_queries(
     query: str, oracle: psycopg.Connection[Any], engine: QueryEngine, inputs: dict[str, pa.Table]

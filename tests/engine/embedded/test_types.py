@@ -114,7 +114,7 @@ def beyond(expected: Answer, answer: Answer) -> bool:
 SOURCE = "(select a.*, b.iv as iv2, b.ti as ti2, b.ts as ts2, b.tz as tz2, b.u as u2, b.by as by2 from v a join v b on b.id = 59 - a.id) s"
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("name", COLUMNS)
 def test_casts_between_all_pairs(name: str, typed: psycopg.Connection[Any], engine: QueryEngine) -> None:
     pairs = [f"{name}::{target}" for target in TARGETS if name in NEW or not is_old(target)]
@@ -139,7 +139,7 @@ def is_old(target: str) -> bool:
     )
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize(
     "expression", [part.strip() for line in EXPRESSIONS.strip().splitlines() for part in line.split(" ; ")]
 )
@@ -147,7 +147,7 @@ def test_expressions(expression: str, typed: psycopg.Connection[Any], engine: Qu
     assert not by_row(typed, engine, expression)
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("name", COMPARED)
 def test_queries(name: str, typed: psycopg.Connection[Any], engine: QueryEngine) -> None:
     queries = [line.format(name) for line in QUERIES.strip().splitlines()]

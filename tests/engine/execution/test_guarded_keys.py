@@ -43,7 +43,7 @@ FAILING: dict[str, dict[str, str]] = {
 }
 
 
-@pytest.mark.turns(2, 0)
+@pytest.mark.turns(3, 1)
 @pytest.mark.slow
 def test_rows_that_join_nothing_fail_nothing(tmp_path: Path, postgres: PostgresCluster) -> None:
     world = World(tmp_path)

@@ -88,7 +88,7 @@ def questions() -> Iterator[str]:
                 )
 
 
-@pytest.mark.turns(2, 0)
+@pytest.mark.turns(2, 1)
 def test_keys_of_every_type_are_found_as_postgresql_finds_them(world: World, postgres: PostgresCluster) -> None:
     definition = ", ".join(KEYS)
     rows = ", ".join(f"({', '.join(values[row] for values, _ in KEYS.values())})" for row in range(ROWS_COUNT))

@@ -130,6 +130,7 @@ INSERT INTO events VALUES (1), (2), (2)
 """
 
 
+@pytest.mark.turns(4, 2)
 def test_a_jvm_that_dies_is_replaced(tmp_path: Path) -> None:
     server = AntumbraServer(tmp_path / "data").start()
     with server.connect() as client, server.connect() as reader, ThreadPoolExecutor(1) as pool:

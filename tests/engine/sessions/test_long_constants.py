@@ -59,7 +59,7 @@ def failure(
     return difference(oracle_answer(oracle, query), engine_answer(engine.run, query, inputs), ordered=True)
 
 
-@pytest.mark.turns(6)
+@pytest.mark.turns(12)
 @pytest.mark.parametrize("nulls", [False, True])
 @pytest.mark.parametrize("kind", ITEMS)
 def test_rows_and_arrays(
@@ -109,7 +109,7 @@ COMPUTED = [
 ]
 
 
-@pytest.mark.turns(6)
+@pytest.mark.turns(12)
 @pytest.mark.parametrize("item", COMPUTED)
 def test_rows_that_compute(
     item: str, oracle: psycopg.Connection[Any], engine: QueryEngine, inputs: dict[str, pa.Table]
@@ -130,7 +130,7 @@ def test_rows_that_compute(
         assert failure(oracle, engine, inputs, f"SELECT * FROM (VALUES {odd}) v (i, x)") is None
 
 
-@pytest.mark.turns(6)
+@pytest.mark.turns(12)
 @pytest.mark.parametrize(("first", "second"), [(30, 70), (70, 30), (0, 199), (199, 0), (99, 100)])
 def test_the_first_constant_that_fails_is_told(
     first: int, second: int, oracle: psycopg.Connection[Any], engine: QueryEngine, inputs: dict[str, pa.Table]
@@ -152,7 +152,7 @@ def test_rows_that_compute_are_planned_once(engine: QueryEngine) -> None:
     assert text.count("add") + text.count("+") < LONG_ITEMS / 10
 
 
-@pytest.mark.turns(6)
+@pytest.mark.turns(12)
 @pytest.mark.parametrize("negated", ["", "NOT "])
 @pytest.mark.parametrize("nulls", [False, True])
 @pytest.mark.parametrize("kind", ["integer", "bigint", "numeric", "text", "varchar", "char", "date", "float"])
@@ -179,7 +179,7 @@ def test_lists_of_in(
     assert failure(oracle, engine, inputs, query) is None
 
 
-@pytest.mark.turns(6)
+@pytest.mark.turns(12)
 @pytest.mark.parametrize("operation", ["UNION", "UNION ALL", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL"])
 def test_chains_of_set_operations(
     operation: str, oracle: psycopg.Connection[Any], engine: QueryEngine, inputs: dict[str, pa.Table]
@@ -197,7 +197,7 @@ def test_chains_of_set_operations(
         assert failure(oracle, engine, inputs, f"SELECT x FROM ({mixed}) q (x) ORDER BY x") is None
 
 
-@pytest.mark.turns(6)
+@pytest.mark.turns(12)
 @pytest.mark.parametrize("operation", ["UNION ALL", "INTERSECT", "EXCEPT", "EXCEPT ALL"])
 def test_chains_are_not_nested(operation: str) -> None:
     text = emit_duckdb(bound_root(f" {operation} ".join(["SELECT 1"] * 128)), {})
@@ -228,7 +228,7 @@ CONDITIONS = {
 }
 
 
-@pytest.mark.turns(6)
+@pytest.mark.turns(12)
 @pytest.mark.parametrize("count", [CONDITIONS_MAX, CONDITIONS_MAX + 1, 10 * CONDITIONS_MAX])
 @pytest.mark.parametrize("kind", CONDITIONS)
 def test_many_conditions(
@@ -251,7 +251,7 @@ def test_few_conditions_are_a_few_in_all() -> None:
     assert " AND ".join(few).replace("COALESCE(", "").replace(", NULL)", "") == " AND ".join(texts)
 
 
-@pytest.mark.turns(6)
+@pytest.mark.turns(12)
 @pytest.mark.parametrize("operator", ["<", "<=", ">", ">="])
 def test_long_rows_are_compared_as_short_ones(
     operator: str, oracle: psycopg.Connection[Any], engine: QueryEngine, inputs: dict[str, pa.Table]

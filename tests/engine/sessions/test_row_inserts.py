@@ -80,7 +80,7 @@ def state(client: SessionClient, world: World) -> tuple[object, list[str]]:
     return rows, client.rows("SELECT t, c, total, least FROM sums ORDER BY t")
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("create", [CREATE, CREATE_SAFE])
 def test_same_as_one_by_one(tmp_path: Path, create: tuple[str, ...]) -> None:
     folders = [tmp_path / name for name in "abc"]
@@ -116,7 +116,7 @@ def test_shapes(client: SessionClient, shape: dict[str, int]) -> None:
     assert client.at_once(other) is None and client.ask(other)[-1] == "Z I"
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize(
     "data",
     [
@@ -143,7 +143,7 @@ def test_refused(client: SessionClient, world: World, data: bytes) -> None:
     assert world.database.catalog.image.entries["s"].stream.ring.tuples_count == 2  # type: ignore[union-attr]
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize(
     ("text", "is_done"),
     [

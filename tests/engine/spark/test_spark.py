@@ -70,7 +70,7 @@ def start_with_idle_priority(folder: Path) -> None:
         runtime.stop()
 
 
-@pytest.mark.turns(4, 0)
+@pytest.mark.turns(4, 3)
 def test_without_an_archive_the_functions_are_compiled_in_the_data_folder(tmp_path: Path) -> None:
     assert in_a_process(start_without_archive, tmp_path / "spark") == 0
     assert list((tmp_path / "spark" / "classes").glob("*.compiled"))

@@ -43,6 +43,7 @@ def test_only_py4j_listens_and_it_wants_its_token(spark: SparkRuntime) -> None:
     assert before is None and gateway.jvm.java.lang.System.getProperty("antumbra.stranger") is None
 
 
+@pytest.mark.turns(4, 2)
 def test_the_server_listens_for_clients_alone(server: AntumbraServer) -> None:
     own = server.process_id
     with server.connect() as connection:

@@ -47,7 +47,7 @@ def typed(postgres: PostgresCluster) -> Iterator[psycopg.Connection[Any]]:
         yield connection
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_queries(name: str, typed: psycopg.Connection[Any], upper: SparkUpperExecutor) -> None:
     queries = [text.format(name) for text in QUERIES]

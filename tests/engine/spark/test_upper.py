@@ -74,7 +74,7 @@ def sut(upper: SparkUpperExecutor, inputs: dict[str, pa.Table]) -> Sut:
     return Sut(upper, inputs)
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("topic", [topic for topic in TOPICS if topic not in EMBEDDED])
 def test_expressions(topic: str, oracle: psycopg.Connection[Any], sut: Sut) -> None:
     check_expressions(oracle, sut, expressions(topic))
@@ -133,7 +133,7 @@ def batch_difference(oracle: psycopg.Connection[Any], sut: Sut, batch: Sequence[
     return difference(oracle_answer(oracle, query), sut.answer(query))
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("query", queries())
 def test_queries(query: str, oracle: psycopg.Connection[Any], sut: Sut) -> None:
     assert difference(oracle_answer(oracle, query), sut.answer(query), ordered="order by" in query) is None

@@ -96,6 +96,7 @@ def test_the_first_kernel_is_one() -> None:
     assert kind == CODE
 
 
+@pytest.mark.turns(2, 1)
 def test_after_so_many_kernels_another_process_goes_on(
     processes: CompileProcesses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,6 +135,7 @@ def test_what_is_given_up_ends_at_once_and_the_next_one_is_answered(processes: C
     assert total(processes, 0) == 7
 
 
+@pytest.mark.turns(2, 1)
 def test_who_waits_for_a_process_can_give_up_too(processes: CompileProcesses) -> None:
     first = threading.Thread(target=give_up, args=(processes, 4.0))
     first.start()
@@ -169,6 +171,7 @@ def test_what_ends_its_process_is_refused(processes: CompileProcesses) -> None:
     assert total(processes, 0) == 7
 
 
+@pytest.mark.turns(2, 1)
 def test_a_process_that_was_idle_from_its_start_is_replaced(
     processes: CompileProcesses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +184,7 @@ def test_a_process_that_was_idle_from_its_start_is_replaced(
     assert total(processes, 10) == 17
 
 
+@pytest.mark.turns(2, 1)
 def test_a_process_that_others_have_filled_is_replaced(
     processes: CompileProcesses, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,7 +91,7 @@ def test_matches_are_those_of_sets_of_states(pattern: str) -> None:
         assert list(program.search(text).spans()) == spans_of(program, text), (seed, text)
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.usefixtures("short_memory")
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_matches_are_the_same_where_memory_is_short(pattern: str) -> None:

@@ -52,13 +52,13 @@ def model(items: list[Expression], row: tuple[Any, ...]) -> tuple[Any, ...] | Sq
         return failure
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("seed", share(range(12), lambda seed: seed < 6))
 def test_random_expressions(seed: int, tmp_path: Path) -> None:
     check_random_expressions(seed, tmp_path)
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("seed", share(range(20, 26), lambda seed: seed < 23))
 def test_random_expressions_in_flat_functions(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("views.codegen.modules.FLAT_LINES", 0)

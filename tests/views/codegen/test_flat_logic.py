@@ -95,7 +95,7 @@ def test_answers(tmp_path: Path, flat: None) -> None:
     assert found == [expected(5), expected(-7), (None, None, None), expected(200)]
 
 
-@pytest.mark.turns(2, 0)
+@pytest.mark.turns(2, 1)
 def test_what_is_not_evaluated_does_not_fail(tmp_path: Path, flat: None) -> None:
     # A division by x, after conditions that are false for 0.
     dividing = call("divide", integer(1), X)
@@ -132,6 +132,7 @@ def test_what_is_too_long_is_refused_at_once() -> None:
     assert "10,000" in str(raised.value.detail)
 
 
+@pytest.mark.turns(2, 1)
 def test_texts_are_joined_where_they_are_wanted_alone(tmp_path: Path, flat: None) -> None:
     texts = tuple(
         (

@@ -22,6 +22,7 @@ def test_every_golden_copy_is_current() -> None:
         )
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", [*STREAMS, "finish"])
 def test_golden_kernels_compile(name: str, tmp_path: Path) -> None:
     if name == "finish":

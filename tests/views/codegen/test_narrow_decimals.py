@@ -92,6 +92,7 @@ def some_rows(choose: random.Random) -> list[Row]:
     return [tuple(some(*one) for one in PRECISIONS) for _ in range(ROWS)]
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_arithmetic_and_comparisons(seed: int, tmp_path: Path) -> None:
     choose = random.Random(seed)
