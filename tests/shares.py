@@ -41,6 +41,11 @@ end_to_end/test_streams | end_to_end/test_table_sessions
 end_to_end/test_arrival end_to_end/test_arrival_joins | end_to_end/test_snapshots
 end_to_end/test_eager_grouping | views/plan/test_eager_grouping
 faults/test_every_event | faults/test_kill
+engine/ddl/test_definitions | engine/ddl/test_definitions_side_by_side
+engine/scans/test_scheduled | engine/scans/test_warm_pipelines
+engine/server/test_shutdown | end_to_end/test_shutdown
+end_to_end/test_streams | end_to_end/test_stream_types
+engine/catalog/test_rights_of_reads | engine/system_catalog/test_catalog_rights
 engine/commit/test_caps | engine/commit/test_inserts_beside_alterations
 """
 PLACES = {

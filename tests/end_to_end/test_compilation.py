@@ -105,7 +105,7 @@ def memory_kib(process_id: int) -> int:
 def test_views_that_are_gone_leave_nothing(
     server: AntumbraServer, stream: str, text: str, pytestconfig: pytest.Config
 ) -> None:
-    count = max(pytestconfig.getoption("--cases") // CASES_PER_VIEW, 20)
+    count = max(pytestconfig.getoption("--cases") // CASES_PER_VIEW, 12)
     began_s = time.monotonic()
     with server.connect() as connection:
 

@@ -24,8 +24,9 @@ FOLDER = Path(__file__).parent / "side_by_side"
 # Those that take ten to fifty seconds of a processor, most of them for their views: one each turn,
 # in turn 0 the one that says most for its time.
 COSTLY = (
-    "numeric_specials",
+    "stream_formats",
     "functions",
+    "numeric_specials",
     "stream_type_views",
     "distinct_sums",
     "stream_functions",
@@ -116,7 +117,7 @@ def named(value: bytes | None, of_type: int | str, names: dict[int, str]) -> byt
     return value
 
 
-@pytest.mark.turns(6)
+@pytest.mark.turns(9)
 @pytest.mark.parametrize("path", [in_turn(path) for path in sorted(FOLDER.glob("*.sql"))])
 def test_answers(path: Path, server: AntumbraServer, postgres: PostgresCluster) -> None:
     wrong = []

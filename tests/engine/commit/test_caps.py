@@ -56,6 +56,7 @@ def statements(random_: random.Random) -> tuple[str, list[int]]:
     return f"BEGIN; INSERT INTO s (k) VALUES {rows}; INSERT INTO s (k) VALUES {rows}; COMMIT", keys * 2
 
 
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_what_would_pass_a_cap_changes_nothing(world: World, seed: int) -> None:
     random_ = random.Random(seed)

@@ -172,6 +172,7 @@ def test_rows_that_fail_are_left_out_if_the_view_wants_that(client: SessionClien
     assert answer(client, took) == [("t",)]
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("rows_count", [10, 300])
 def test_what_is_not_supported_is_no_row_to_leave_out(client: SessionClient, rows_count: int) -> None:
     """A flag that PostgreSQL has, and we don't, beside a pattern that nobody can read."""
@@ -261,6 +262,7 @@ def test_few_rows_of_other_families(client: SessionClient, expression: str, give
     assert few == answer(client, text) and len(few) > 1
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(("expression", "column"), FEW)
 def test_few_rows_are_computed_as_many_are(client: SessionClient, expression: str, column: str) -> None:
     query_text = f"SELECT {expression} AS x, count(*) AS n FROM w GROUP BY 1"

@@ -35,7 +35,7 @@ QUERIES = (
 )
 
 # Of these, `make test` takes one of so many parts.
-PARTS = 3
+PARTS = 6
 
 
 def inserts(draw: random.Random, rows: int) -> str:

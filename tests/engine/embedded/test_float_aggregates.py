@@ -76,7 +76,7 @@ def theirs(oracle: psycopg.Connection[Any], query: str, lists: tuple[Values, ...
     return repr(row[0])
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("seed", range(20))
 def test_digits_are_those_of_postgres(
     engine: duckdb.DuckDBPyConnection, oracle: psycopg.Connection[Any], seed: int

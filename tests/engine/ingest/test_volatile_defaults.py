@@ -72,7 +72,7 @@ def copy(client: SessionClient, count: int) -> None:
     client.ask("COPY s (k) FROM STDIN", copy_data(lines), COPY_DONE)
 
 
-@pytest.mark.turns(2)
+@pytest.mark.turns(4)
 @pytest.mark.parametrize(
     ("way", "count"),
     [(single, 5), (literals, 10), (prepared, 10), (expressions, 10), (written_out, 10), (query, MANY), (copy, MANY)],

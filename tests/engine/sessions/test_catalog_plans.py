@@ -66,7 +66,7 @@ CHANGES = (
 )
 
 # Of the texts, `make test` takes one of so many parts.
-PARTS = 4
+PARTS = 8
 
 
 @pytest.fixture

@@ -126,6 +126,7 @@ def test_parameters_of_types_that_change(pair: tuple[SessionClient, RawClient], 
     assert max(sizes) > 10
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("in_block", [False, True])
 def test_keys_numbers_and_checks(pair: tuple[SessionClient, RawClient], sizes: list[int], in_block: bool) -> None:
     draw = random.Random(3)

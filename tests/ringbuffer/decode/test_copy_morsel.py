@@ -150,7 +150,7 @@ def decoders(form: CsvFormat | TextFormat) -> tuple[CopyDecoder, CopyDecoder]:
     return found
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("seed", range(2))
 def test_plain_lines_as_one_by_one(name: str, seed: int) -> None:
@@ -163,7 +163,7 @@ def test_plain_lines_as_one_by_one(name: str, seed: int) -> None:
         assert many[1] is None and many[2] == data.count(b"\n")
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("seed", range(2))
 def test_changed_bytes_as_one_by_one(name: str, seed: int) -> None:

@@ -48,7 +48,7 @@ def test_plain_rows_are_not_taken_for_packed_ones() -> None:
     assert not is_packed(data) and not is_packed(data[:7]) and rows_count_of(data) == len(SMALL_ROWS)
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("physical", SIZED)
 @pytest.mark.parametrize("rows_count", [1, 16, 50])
 @pytest.mark.parametrize("span", [0, 1, 0xFF, 0x100, 0xFFFF, 0x10000, 0xFFFFFFFF, 0x100000000, 2**64 - 1])

@@ -81,7 +81,7 @@ def test_appends_slices_with_their_own_strings_only() -> None:
     assert ring.bytes_count < 20_000
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.slow
 @pytest.mark.parametrize(("capacity", "writers_count"), [(64, 2), (256, 4), (4096, 3)])
 def test_writers_in_parallel(capacity: int, writers_count: int) -> None:

@@ -44,7 +44,7 @@ MANY = 300
 KEYS_MAX = 30
 NULL = "no value"
 # Of the examples, `make test` takes one of so many parts.
-PARTS = 4
+PARTS = 8
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.turns(3)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_no_text_takes_more_time_than_its_length_allows(shape: str) -> None:
     # Quadratic work would be minutes, exponential work would not end.
