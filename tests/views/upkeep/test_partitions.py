@@ -17,7 +17,7 @@ from ringbuffer.groups.partitions import PARTITIONS_COUNT, partition_of
 from ringbuffer.memory.spilled_memory import MappedFile, SpilledMemory
 from ringbuffer.pages.pages import Page
 from sql.errors import SqlError
-from sql.tree.expressions import Call, Cast
+from sql.tree.expressions import Call, Cast, Expression
 from sql.types.datatypes import scaled_numeric
 from tests.views.random_expressions import python_rows
 from tests.views.upkeep.test_state import (
@@ -62,7 +62,8 @@ def shown(state: ViewState) -> dict[str, int]:
 
 @pytest.mark.parametrize("names", [("i4", "i8"), ("t", "b")])
 def test_groups_that_are_far_from_each_other_are_those_of_a_dict(tmp_path: Path, names: tuple[str, str]) -> None:
-    keys, largest = [column(name) for name in names], make_aggregate("max", column("i2"))
+    keys: list[Expression] = [column(name) for name in names]
+    largest = make_aggregate("max", column("i2"))
     state = ViewState(make_plan([], keys, [COUNTED, largest]), tmp_path)
     draw, expected = random.Random(5), dict[tuple[object, ...], list[int]]()
     seconds: list[object] = [None, 7] if names[1] == "i8" else [None, False, True]
