@@ -128,7 +128,7 @@ class Database:
             PointReads(catalog.lock, self._tables_by_key(committed_tables)),
         )
         self.builders = Builders(self.store, self.stream_options, self.kernels, self.engines.upper)
-        log_limits = config.log_segment_bytes, config.log_flush_interval_ms
+        log_limits = config.log_segment_bytes, config.log_flush_interval_ms, config.batch_producer_ttl
         self.log = CommitLog(storage, config.data_dir / "log", clock, catalog.lock, *log_limits)
         self.sharing = Sharing()
         self.caps = StateCaps(config.view_bytes_max, catalog.lock)

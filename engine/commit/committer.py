@@ -27,9 +27,11 @@ from engine.commit.parts import (
     capped,
     changed_relations,
     claimed,
+    decision,
     end,
     ignore_cancel,
     kept_tuples,
+    note_batch,
     prepare,
     reshapings_of,
     small_records,
@@ -45,7 +47,6 @@ from engine.commit.transaction import Transaction, with_derived
 from engine.log.commit_log import CommitLog, statement_flags
 from engine.log.commits import Answer, Waiting
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENTS_MAX, Bytes, checksum_of
-from engine.log.replay import RECORDS_COUNT
 from engine.tables.table_store import TableStore
 from ringbuffer.memory.columns import Morsel
 from ringbuffer.pages.log_rows import FLAG_COMMITS
@@ -81,8 +82,7 @@ class Committer:
         self._catalog = catalog
         self._store = store
         self._clock = clock
-        self._sharing = sharing
-        self._caps = caps
+        self._sharing, self._caps = sharing, caps
 
     def commit(self, transaction: Transaction) -> None:
         """Commit, and return after the commit.
@@ -276,18 +276,17 @@ class Committer:
         log = self.log
         admit(admissible(stages))
         first = log.undecided.first(number, log.place)
-        if number == 0 and len(records) == 1:
+        if number == 0 and len(records) == 1 and transaction.batch is None:
             last = first
             ((flags, payload),) = records
             log.add(ROWS, flags | FLAG_COMMITS, log.number(), payload, transaction.arrival_us)
         else:
-            count = sum(stage.morsels_count for stage in stages)
             number = number or log.number()
             for flags, payload in records:
                 log.add(ROWS, flags, number, payload)
             last = log.place
-            log.add(COMMIT, 0, number, [RECORDS_COUNT.pack(count)], transaction.arrival_us)
-        commit = StagedCommit(stages, answer, transaction.waits_for_log)
+            log.add(COMMIT, 0, number, decision(transaction, stages), transaction.arrival_us)
+        commit = StagedCommit(transaction, stages, answer, log.batches)
         if not transaction.waits_for_log and log.unapplied == 0:
             with self._catalog.lock:
                 commit.apply()
@@ -391,6 +390,7 @@ class Committer:
                             operation.apply()
                         else:
                             self._sharing.follow(operation.image.together)
+                    note_batch(transaction, self.log.batches)
                     if transaction.image is not None:
                         catalog.image = transaction.image
                         self._sharing.follow(transaction.image.together)
@@ -492,6 +492,7 @@ class Committer:
             "views": [[view.state_oid for view in then.led_by(views)] for then, views in attached],
             "records": sum(stage.morsels_count for stage in stages) + joins_count,
             "kept": kept_tuples(transaction),
+            "batch": "" if transaction.batch is None else transaction.batch.to_bytes().hex(),
         }
         self._add(PREPARE, 0, number, [json.dumps(told).encode()], arrival_us)
         self.log.flush(sync=True)

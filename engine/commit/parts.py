@@ -15,8 +15,10 @@ from engine.catalog.image import CatalogImage, StreamEntry
 from engine.commit.logged_ahead import LoggedAhead
 from engine.commit.staging import AT_ONCE_BYTES_MAX, AT_ONCE_ROWS_MAX, StatementStage
 from engine.commit.transaction import CatalogChange, Transaction, stages_among, with_derived
+from engine.log.batches import BATCH_BYTES_MAX, Batches
 from engine.log.commit_log import statement_flags
 from engine.log.records import STATEMENTS_MAX, Bytes
+from engine.log.replay import RECORDS_COUNT
 from engine.streams.ring_rebuild import Reshaping
 from engine.streams.stream import Stream
 from ringbuffer.groups.hash_table import GroupTable
@@ -147,7 +149,20 @@ def small_records(stages: Sequence[StatementStage]) -> Records | None:
 def bytes_of(records: Records) -> int:
     """Return how much room records take in the log, with the record that decides them."""
     sizes = (sum(memoryview(piece).nbytes for piece in payload) for _, payload in records)
-    return sum(HEADER.size + size + ALIGNMENT for size in sizes) + HEADER.size
+    deciding = HEADER.size + RECORDS_COUNT.size + BATCH_BYTES_MAX + ALIGNMENT
+    return sum(HEADER.size + size + ALIGNMENT for size in sizes) + deciding
+
+
+def decision(transaction: Transaction, stages: Sequence[StatementStage]) -> Sequence[Bytes]:
+    """Return the payload of the COMMIT record: how many records of rows, and the batch."""
+    count = RECORDS_COUNT.pack(sum(stage.morsels_count for stage in stages))
+    return [count] if transaction.batch is None else [count, transaction.batch.to_bytes()]
+
+
+def note_batch(transaction: Transaction, batches: Batches) -> None:
+    """Remember the batch of a transaction that becomes visible, under the commit lock."""
+    if transaction.batch is not None:
+        batches.note(transaction.batch, transaction.arrival_us)
 
 
 def changed_relations(before: CatalogImage, after: CatalogImage | None) -> tuple[list[int], list[int]]:

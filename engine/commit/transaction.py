@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from engine.catalog.image import CatalogImage, TableEntry
 from engine.commit.staging import StatementStage
+from engine.log.batches import Batch
 from engine.streams.ring_rebuild import Reshaping
 from engine.tables.locks import SessionLocks
 from engine.tables.sequence_functions import SequenceSession
@@ -130,6 +131,7 @@ class Transaction:
         again: how all its statements are done again after a stream was altered before COMMIT.
         was_seen: true if a statement of it can't be done again: the client has seen rows of the
             statement, or it has changed something of the session.
+        batch: what its producer names it, once it commits.
     """
 
     now_us: int
@@ -155,6 +157,7 @@ class Transaction:
     number: int | None = None
     again: Again | None = None
     was_seen: bool = False
+    batch: Batch | None = None
 
     @property
     def writes(self) -> bool:

@@ -84,6 +84,7 @@ class Checkpoint:
         next_transaction: number of the next transaction.
         next_oid: next oid of the catalog.
         time_us: when the checkpoint was made, not before any time in it.
+        batches: the last batch of each producer as hexadecimal digits, and its time.
     """
 
     position: int
@@ -95,6 +96,7 @@ class Checkpoint:
     time_us: int = 0
     views: tuple[CheckpointedView, ...] = ()
     streams: tuple[CheckpointedStream, ...] = ()
+    batches: tuple[tuple[str, int], ...] = ()
 
 
 class DamagedCheckpointError(Exception):
@@ -288,7 +290,8 @@ def read_header(source: Source, path: Path) -> Checkpoint:
         CheckpointedStream(stream["oid"], stream["tuples_count"], tuple(stream["columns"]))
         for stream in told.pop("streams")
     )
-    return Checkpoint(**told, views=views, streams=streams)
+    batches = tuple((text, time_us) for text, time_us in told.pop("batches", ()))
+    return Checkpoint(**told, views=views, streams=streams, batches=batches)
 
 
 def of_other_version(path: Path, reason: str) -> SqlError:

@@ -96,7 +96,9 @@ class Checkpoints:
             (mark,) = marks
             image = self._catalog.image
             counts = tuple((stream, stream.ring.tuples_count) for stream in image.streams.values())
-            numbers = Checkpoint(*mark.decided, *mark.first, mark.next_transaction, image.next_oid)
+            kept = log.batches.kept(log.newest_us)
+            batches = tuple((batch.to_bytes().hex(), time_us) for batch, time_us in kept)
+            numbers = Checkpoint(*mark.decided, *mark.first, mark.next_transaction, image.next_oid, batches=batches)
             return Noted(numbers, tuple(image.states.values()), counts, log.newest_us)
 
         def make_log_durable() -> None:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from engine.log.batches import Batches
 from engine.log.commits import Answer, Commit, Mark, Place
 from engine.log.records import STATEMENT_SHIFT, Bytes, Record, pieces
 from engine.log.segments import Segments
@@ -55,6 +56,7 @@ class CommitLog:
         durable: the position up to which the log is synced.
         newest_us: the time of the newest record; no record gets an earlier time after it.
         undecided: transactions that have records and are not decided, under `lock`.
+        batches: those that visible commits have applied last, under the commit lock.
     """
 
     def __init__(
@@ -65,8 +67,10 @@ class CommitLog:
         commit_lock: threading.Lock,
         segment_bytes: int,
         flush_interval_ms: int,
+        batch_producer_ttl_s: float,
     ) -> None:
         self.lock = threading.Lock()
+        self.batches = Batches(batch_producer_ttl_s)
         self.unapplied = 0
         self.durable = 0
         self.newest_us = 0

@@ -12,6 +12,7 @@ import logging
 from pathlib import Path
 
 from engine.catalog.image import CatalogImage
+from engine.log.batches import Batch
 from engine.log.checkpoint import Checkpoint, restore_newest
 from engine.log.checkpoint_contents import Restoring
 from engine.log.commit_log import CommitLog
@@ -54,12 +55,14 @@ def recover(
     checkpoint = restore_newest(
         storage, folder, commit_log.first_logged(), Restoring(folder, image.states, image.streams)
     )
+    for text, time_us in () if checkpoint is None else checkpoint.batches:
+        commit_log.batches.note(Batch.from_bytes(bytes.fromhex(text)), time_us)
     attached = () if checkpoint is None else [view.oid for view in checkpoint.views if view.attached]
     target = ReplayedRelations(image.states, image.streams, attached)
     keeper = UndecidedRowsStore(config.stage_memory_bytes_max, lambda: storage.temporary(config.data_dir))
     decided = store.decided_transactions()
     position, sequence = (0, FIRST_SEQUENCE) if checkpoint is None else (checkpoint.position, checkpoint.read_sequence)
-    replay = Replay(target, decided, position, sequence, keeper)
+    replay = Replay(target, decided, position, sequence, keeper, commit_log.batches)
     replay_log(commit_log, clock, replay, checkpoint)
     for one, tables, rows in now:
         # The tables as they are, even if some of the log was given up.

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple, Protocol
 
+from engine.log.batches import Batch, Batches
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, Record
 from engine.log.undecided_rows import UndecidedRows, UndecidedRowsStore
 from ringbuffer.pages.log_rows import ARRIVED_FORMS, JOINED_FORM, ROW_FORM, ROW_FORMS, ROWS_HEAD
@@ -26,7 +27,7 @@ from sql.errors import SqlError
 log = logging.getLogger(__name__)
 
 DAMAGED = "XX001"
-# The payload of a COMMIT: how many records of rows the transaction has.
+# The payload of a COMMIT: how many records of rows the transaction has; its batch, if it has one.
 RECORDS_COUNT = struct.Struct("<I")
 
 
@@ -116,6 +117,7 @@ class Prepared:
         records_count: how many records of rows the transaction has.
         kept: (oid, tuples) of the streams whose rings were made anew: how many of their newest
             tuples stay.
+        batch: of the transaction, as digits.
     """
 
     created: tuple[int, ...]
@@ -123,6 +125,7 @@ class Prepared:
     views: tuple[tuple[int, ...], ...]
     records_count: int | None
     kept: tuple[tuple[int, int], ...] = ()
+    batch: str = ""
 
 
 class Replay:
@@ -134,6 +137,7 @@ class Replay:
         position: what was decided before it is ignored.
         sequence: number of the first record that is due.
         committed_numbers: the transactions that the file of the tables holds.
+        batches: those of the checkpoint; the replay adds what it applies.
     """
 
     def __init__(
@@ -143,6 +147,7 @@ class Replay:
         position: int,
         sequence: int,
         keeper: UndecidedRowsStore,
+        batches: Batches,
     ) -> None:
         self.highest_transaction = 0
         self.highest_sequence = sequence - 1
@@ -153,6 +158,7 @@ class Replay:
         self._committed_numbers = committed_numbers
         self._position = position
         self._keeper = keeper
+        self._batches = batches
         self._open: dict[int, OpenTransaction] = {}
         self._refused: set[int] = set()
         self._has_gap = False
@@ -267,6 +273,9 @@ class Replay:
                 if prepared is not None and statement < len(prepared.views):
                     views = prepared.views[statement]
                 self._target.apply_rows(stream_oid, self._read(pieces, record.time_us), views)
+            batch = read_batch(record, prepared)
+            if batch is not None:
+                self._batches.note(batch, record.time_us)
             self.applied_count += 1
         else:
             log.warning("transaction %d is left out, since some of its rows are lost with skipped segments", number)
@@ -329,6 +338,15 @@ def read_records_count(record: Record) -> int | None:
     return int(count)
 
 
+def read_batch(record: Record, prepared: Prepared | None) -> Batch | None:
+    """Return the batch that a record decides, None without one. Raises SqlError XX001."""
+    try:
+        told = bytes(record.payload[RECORDS_COUNT.size :]) if prepared is None else bytes.fromhex(prepared.batch)
+        return Batch.from_bytes(told) if told else None
+    except ValueError as error:
+        raise SqlError(DAMAGED, f"record {record.sequence} of the log has an unreadable batch: {error}") from error
+
+
 def read_prepared(record: Record) -> Prepared:
     """Return the contents of a PREPARE record. Raises SqlError XX001."""
     try:
@@ -339,6 +357,7 @@ def read_prepared(record: Record) -> Prepared:
             tuple(tuple(int(oid) for oid in oids) for oids in told.get("views", ())),
             told.get("records"),
             tuple((int(oid), int(count)) for oid, count in told.get("kept", ())),
+            str(told.get("batch", "")),
         )
     except (ValueError, TypeError, AttributeError) as error:
         raise SqlError(

@@ -276,8 +276,11 @@ class RowInserts:
         )
 
     def _may_insert(self, name: str, image: CatalogImage) -> bool:
-        """Tell whether a row may go into a stream without a stage, which alone derives rows."""
-        return self._session.identity.may_insert(name, image) and not image.transforms_of(name)
+        """Tell whether a row may go into a stream without a stage, which alone derives rows, and
+        without a batch.
+        """
+        session = self._session
+        return session.identity.may_insert(name, image) and not (image.transforms_of(name) or session.settings.batch)
 
     def _ask_time(self) -> tuple[int, int]:
         """Return now() of a transaction that begins, and its local time."""

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.commit.log_answer import awaited_answer
+from engine.commit.named_batches import named_batch
 from engine.commit.parts import end
 from engine.commit.staging import StatementStage
 from engine.commit.string_admission import FullBufferError
@@ -52,6 +53,7 @@ class TransactionBlock:
         self._server = session.server
         self._turn: asyncio.Lock | None = None
         self._savepoints = Savepoints(session, self)
+        session.settings.check_batch = self._check_batch
 
     @property
     def status(self) -> str:
@@ -171,7 +173,8 @@ class TransactionBlock:
         try:
             if transaction.operations or transaction.is_durable:
                 transaction.waits_for_log = self._session.settings.waits_for_log
-                rest = self._begin_commit(transaction)
+                settings = self._session.settings
+                rest = self._begin_commit(transaction) if not settings.batch else self._begin_batch(transaction)
             else:
                 transaction.end_tables()
             committed = True
@@ -222,6 +225,31 @@ class TransactionBlock:
             return self._finish_commit(transaction, self._commit_aside(transaction))
         committer.log.flush_soon(answer, loop.call_soon)
         return self._finish_commit(transaction, future)
+
+    def _check_batch(self) -> None:
+        if self.open is not None and self.open.writes:
+            hint = "Name a batch before its transaction writes."
+            raise SqlError("25001", "antumbra.batch cannot be changed after the transaction has written", hint=hint)
+
+    def _begin_batch(self, transaction: Transaction) -> Awaitable[None]:
+        return self._finish_commit(transaction, self._commit_batch(transaction))
+
+    async def _commit_batch(self, transaction: Transaction) -> SqlError | None:
+        """Commit what is named by a batch, unless it was committed before; return the error."""
+        session, server = self._session, self._server
+        role = session.identity.current(session.runner.current_image().roles)
+        arguments = transaction, session.settings.batch, role, server.committer.log, server.clock.now_us()
+        try:
+            with session.timeout.running():
+                found = await session.in_thread(named_batch, *arguments)
+        except SqlError as error:
+            return error
+        if isinstance(found, SqlError):
+            session.tell(found)
+            transaction.drop()
+            return None
+        transaction.batch = found
+        return await self._commit_aside(transaction)
 
     async def _commit_aside(self, transaction: Transaction) -> SqlError | None:
         # Others wait for the locks of transactions that change tables or definitions.

@@ -157,6 +157,10 @@ class ServerConfig:
         300.0, "Sets after how many seconds a checkpoint is written; 0: never by time.", least=0
     )
 
+    batch_producer_ttl: float = setting(
+        604_800.0, "Sets after how many seconds without a batch a producer of batches is forgotten; 0: never.", least=0
+    )
+
     # Views. At most so many statements with many groups wait for the next refresh of a view. What
     # would pass view_bytes_max is refused with 53200, as what would pass max_bytes of one view.
     # Merged groups of a view beyond view_memory_bytes are in files without names.

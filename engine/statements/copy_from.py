@@ -138,7 +138,12 @@ def copy_into_stream(statement: CopyFrom, entry: StreamEntry, work: Work, autoco
             "COPY with publish cannot run inside a transaction block",
             hint="Leave publish out, or run the COPY by itself in autocommit mode.",
         )
-    if publish_ms is None and autocommit:
+    if publish_ms and settings.batch:
+        raise not_supported(
+            "COPY with publish in a batch",
+            hint="A batch is one transaction: leave publish out, or RESET antumbra.batch.",
+        )
+    if publish_ms is None and autocommit and not settings.batch:
         publish_ms = settings.publish_interval_ms
     server = work.server
     return CopyIn(

@@ -19,6 +19,7 @@ from sql.parse.lexer import refuse_unsafe_strings
 from sql.settings.shown_variables import ShownVariables
 from sql.settings.startup import startup_values
 from sql.settings.table import (
+    BATCH,
     BY_NAME,
     FOR_SUPERUSERS,
     MESSAGE_LEVELS,
@@ -59,6 +60,7 @@ class Settings:
         user: the name by which the client was let in.
         check_identity: tells whether a role that the session is to become is a superuser. Raises
             SqlError when the session can't become that role; without it, no other role exists.
+        check_batch: raises SqlError where the name of a transaction's writes can't change any more.
         server: the settings of the whole server by name, which a session can only look at.
     """
 
@@ -73,6 +75,7 @@ class Settings:
         self.database = database
         self.process_id = process_id
         self.check_identity: Callable[[str, str], bool] | None = None
+        self.check_batch: Callable[[], None] = lambda: None
         self._known = {**BY_NAME, **server}
         self._start: dict[str, str] = {name: setting.default for name, setting in self._known.items()}
         self._start["session_authorization"] = user
@@ -88,16 +91,11 @@ class Settings:
         self._shown_variables = ShownVariables()
         # Called when a setting has changed.
         self.watchers: list[Callable[[], None]] = []
-        self._read_only_at: SessionSettings | None = None
-        self._read_only = False
-        self._waits_at: SessionSettings | None = None
-        self._waits_for_log = True
-        self._serializable_at: SessionSettings | None = None
-        self._is_serializable = False
         self._encoding_at: str | None = None
         self._encoding = UTF8
-        self._idle_at: SessionSettings | None = None
-        self._idle_ms = (0, 0)
+        # What is often asked, forgotten after a change.
+        self._flags: dict[str, bool] = {}
+        self._idle_ms: tuple[int, int] | None = None
 
     @classmethod
     def for_startup(
@@ -188,27 +186,23 @@ class Settings:
     @property
     def read_only(self) -> bool:
         """The setting transaction_read_only, here or in the next statement by itself."""
-        captured = self.captured()
-        if self._read_only_at is not captured:
-            self._read_only_at, self._read_only = captured, self.value("transaction_read_only") == "on"
-        return self._read_only
+        return self._has("transaction_read_only", "on")
 
     @property
     def waits_for_log(self) -> bool:
         """The setting synchronous_commit; without a standby all values but off are on."""
-        captured = self.captured()
-        if self._waits_at is not captured:
-            self._waits_at, self._waits_for_log = captured, self.value("synchronous_commit") != "off"
-        return self._waits_for_log
+        return not self._has("synchronous_commit", "off")
 
     @property
     def is_serializable(self) -> bool:
         """True where transaction_isolation, here or in the next statement, is serializable."""
-        captured = self.captured()
-        if self._serializable_at is not captured:
-            self._serializable_at = captured
-            self._is_serializable = self.value("transaction_isolation") == SERIALIZABLE
-        return self._is_serializable
+        return self._has("transaction_isolation", SERIALIZABLE)
+
+    def _has(self, name: str, value: str) -> bool:
+        found = self._flags.get(name)
+        if found is None:
+            found = self._flags[name] = self.value(name) == value
+        return found
 
     def checked_text(self, text: str) -> str:
         """Return a client's text. Raises 0A000 for constants that the client means otherwise."""
@@ -233,12 +227,15 @@ class Settings:
     @property
     def idle_timeouts_ms(self) -> tuple[int, int]:
         """The settings idle_in_transaction_session_timeout and idle_session_timeout; 0: none."""
-        captured = self.captured()
-        if self._idle_at is not captured:
-            self._idle_at = captured
+        if self._idle_ms is None:
             names = ("idle_in_transaction_session_timeout", "idle_session_timeout")
             self._idle_ms = (int(self.value(names[0])), int(self.value(names[1])))
         return self._idle_ms
+
+    @property
+    def batch(self) -> str:
+        """The setting antumbra.batch, the name of what a transaction writes; empty: it has none."""
+        return self.value(BATCH)
 
     @property
     def lock_timeout_ms(self) -> int:
@@ -335,6 +332,8 @@ class Settings:
             kept = checked_value(setting, value, *so_far)
         if lowered in IDENTITY:
             self._become(lowered, kept, local)
+        elif lowered == BATCH and kept != self.batch:
+            self.check_batch()
         self._change(lowered, kept, local or lowered in TRANSACTION_DEFAULTS)
 
     def let_in(self, is_superuser: bool) -> None:
@@ -374,6 +373,8 @@ class Settings:
 
     def reset_all(self) -> None:
         """Return every setting to its start value, but for those that say who the session is."""
+        if self.batch != self._start[BATCH]:
+            self.check_batch()
         self._remember()
         kept = {name: self.value(name) for name in (*IDENTITY, "is_superuser")}
         self._session = {**dict.fromkeys(self._session, ""), **self._start, **kept}
@@ -434,7 +435,8 @@ class Settings:
 
     def _changed(self, name: str | None = None) -> None:
         """Forget what was computed from the settings. name: of the only changed setting."""
-        self._captured = None
+        self._captured = self._idle_ms = None
+        self._flags.clear()
         self._shown_variables.forget(name)
         for tell in self.watchers:
             tell()

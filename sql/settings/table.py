@@ -21,7 +21,7 @@ class Setting:
 
     Attributes:
         kind: 'bool', 'integer', 'real', 'enum', 'string', 'timezone', 'datestyle', 'encoding',
-            'isolation' or 'label' (a string of at most 63 bytes in ASCII).
+            'isolation', 'batch' or 'label' (a string of at most 63 bytes in ASCII).
         unit: 'ms', 'kB' or 'B' of an integer.
         context: who may set the setting: 'user' any session, 'superuser' superusers, 'internal'
             nobody, 'postmaster' only the configuration of the server.
@@ -46,6 +46,8 @@ PRIVATE = frozenset({"data_dir", "data_directory", "copy_directory", "hba", "ssl
 SNAPSHOT = "repeatable read"
 SERIALIZABLE = "serializable"
 LEVELS = (SERIALIZABLE, "repeatable read", "read committed", "read uncommitted")
+# The name of what a transaction writes: "producer:number".
+BATCH = "antumbra.batch"
 MESSAGE_LEVELS = ("debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error")
 
 
@@ -70,6 +72,7 @@ def string(name: str, default: str, description: str, reported: bool = False, ki
 
 
 TABLE: tuple[Setting, ...] = (
+    string(BATCH, "", "Names a transaction that writes to streams, as producer:number: a retry of it is not applied again.", kind="batch"),
     string("application_name", "", "Sets the application name to be reported in statistics and logs.", reported=True, kind="label"),
     enumeration("backslash_quote", "safe_encoding", ("safe_encoding", "on", "off"), 'Sets whether "\\\'" is allowed in string literals.'),
     internal("block_size", "8192", "Shows the size of a disk block."),

@@ -9,7 +9,7 @@ import re
 
 from sql.errors import SqlError, not_supported
 from sql.parse.lexer import truncate
-from sql.settings.table import BY_NAME, LEVELS, Setting
+from sql.settings.table import BATCH, BY_NAME, LEVELS, Setting
 from sql.times.zone_names import POSIX_RULES, POSIX_ZONE, fixed_seconds, fixed_zone, zone_names
 from sql.values.booleans import parse_bool
 from sql.values.durations import KILOBYTES, MILLISECONDS, quantity
@@ -29,6 +29,9 @@ SHOWN_UNITS = {
 # The words of a DateStyle; after a word with * any characters may follow.
 DATE_STYLES = {"iso": "ISO", "sql": "SQL", "postgres*": "Postgres", "german*": "German"}
 DATE_ORDERS = {"ymd": "YMD", "dmy": "DMY", "euro*": "DMY", "mdy": "MDY", "us": "MDY", "noneuro*": "MDY"}
+# Of a batch: the number, and the bytes of the producer's name.
+BATCH_NUMBER, BATCH_NUMBER_MAX = re.compile(r"[0-9]{1,40}"), (1 << 63) - 1
+PRODUCER_BYTES_MAX = 200
 # A zone as a number of hours.
 HOURS_END = 1000
 HOURS = re.compile(r"\s*+[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d{1,2})?")
@@ -57,6 +60,8 @@ def checked_value(setting: Setting, text: str, current: str = "", usual: str = "
             if text.lower() not in LEVELS:
                 raise invalid(setting, text, "Available values: " + ", ".join(LEVELS) + ".")
             return text.lower()
+        case "batch":
+            return "{}:{}".format(*batch_named(text)) if text else ""
         case "label":
             # PostgreSQL's is a C string in ASCII, as long as a name.
             return "".join(mark if " " <= mark <= "~" else "?" * len(mark.encode()) for mark in truncate(text))
@@ -65,6 +70,18 @@ def checked_value(setting: Setting, text: str, current: str = "", usual: str = "
 
 def invalid(setting: Setting, text: str, hint: str | None = None, detail: str | None = None) -> SqlError:
     return SqlError("22023", f'invalid value for parameter "{setting.name}": "{text}"', hint=hint, detail=detail)
+
+
+def batch_named(text: str) -> tuple[str, int]:
+    """Return producer and number of a batch that is written as producer:number. Raises 22023."""
+    producer, _, number = text.rpartition(":")
+    if not producer or not BATCH_NUMBER.fullmatch(number) or int(number) > BATCH_NUMBER_MAX:
+        raise invalid(
+            BY_NAME[BATCH], text, 'A batch is "producer:number", with a number from 0 to 9223372036854775807.'
+        )
+    if len(producer.encode()) > PRODUCER_BYTES_MAX:
+        raise invalid(BY_NAME[BATCH], text, f"The name of a producer has at most {PRODUCER_BYTES_MAX} bytes.")
+    return producer, int(number)
 
 
 def bool_value(setting: Setting, text: str) -> str:

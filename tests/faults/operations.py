@@ -4,7 +4,8 @@ the next start.
 Leaves: operations, each with what it says to the server and what it does to the model. Everything
 that is logged in a way of its own occurs: rows one by one and many, by Query and by Bind, with and
 without waiting for the disk; blocks; rows ahead of their COMMIT; rows together with tables and with
-definitions; what is rolled back; checkpoints; segments of the log that fill up; an orderly end.
+definitions; batches that are tried again; what is rolled back; checkpoints; segments of the log
+that fill up; an orderly end.
 """
 
 from __future__ import annotations
@@ -138,6 +139,31 @@ def large(op: int, count: int, size: int) -> Operation:
     """Insert so many rows that they are in the log before their COMMIT."""
     rows = Rows(op, count, size)
     return statements(f"copy {count}", lambda expected: expected.insert(rows), copy(rows))
+
+
+def retried(op: int) -> Operation:
+    """Insert by a batch: however often it is tried, it has one effect."""
+    rows = Rows(op, 3, 20)
+
+    def effect(expected: Expected) -> None:
+        if rows not in expected.streams["s"]:
+            expected.insert(rows)
+
+    texts = ("BEGIN", f"SET LOCAL antumbra.batch = 'p:{op}'", insert_text(rows), "COMMIT")
+    return statements("retried", effect, *texts)
+
+
+def retried_mixed(op: int) -> Operation:
+    """Write to the stream and to the table by a batch."""
+    rows = Rows(op, 2, 20)
+
+    def effect(expected: Expected) -> None:
+        if rows not in expected.streams["s"]:
+            expected.write(op, 2)
+            expected.insert(rows)
+
+    texts = ("BEGIN", f"SET LOCAL antumbra.batch = 'q:{op}'", insert_text(rows), write_text(op, 2), "COMMIT")
+    return statements("retried mixed", effect, *texts, needs="s d")
 
 
 def block(op: int) -> Operation:
@@ -278,6 +304,8 @@ def whole_sequence() -> tuple[Operation, ...]:
         insert(3, 3),
         block(4),
         mixed(6),
+        retried(60),
+        retried(60),
         create_view("met", "s d"),
         create_view("upper"),
         create_view("parts"),
@@ -287,6 +315,8 @@ def whole_sequence() -> tuple[Operation, ...]:
         insert(8),
         checkpoint(),
         insert(9),
+        retried_mixed(61),
+        retried_mixed(61),
         insert_loosely(10),
         TURN,
         insert(11, 5, 60),
@@ -305,6 +335,8 @@ def whole_sequence() -> tuple[Operation, ...]:
         table_alone(18),
         checkpoint(),
         block(19),
+        retried(62),
+        retried(62),
         insert_loosely(21),
         RESTART,
         insert(22),

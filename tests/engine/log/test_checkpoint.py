@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.log.batches import Batch
 from engine.log.checkpoint import (
     JOINED_BYTES,
     PREFIX,
@@ -33,11 +34,21 @@ from tests.faults.simulated_storage import Failure, PowerLossError, SimulatedSto
 FOLDER = Path("/data/checkpoints")
 VIEWS = (CheckpointedView(16390, 7, 3, "0123"), CheckpointedView(16391, 0, 0, "4567"))
 STREAMS = (CheckpointedStream(16384, 12, ("INT64", "NUMERIC(12,2)")),)
+BATCHES = ((Batch(10, "ä:1", 7, bytes(range(16))).to_bytes().hex(), 1_600_000_000_000_000),)
 
 
 def header(position: int) -> Checkpoint:
     return Checkpoint(
-        position, position // 10, position - 8, position // 10 - 1, 5, 16392, 1_700_000_000_000_000, VIEWS, STREAMS
+        position,
+        position // 10,
+        position - 8,
+        position // 10 - 1,
+        5,
+        16392,
+        1_700_000_000_000_000,
+        VIEWS,
+        STREAMS,
+        BATCHES,
     )
 
 

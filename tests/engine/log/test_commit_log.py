@@ -70,7 +70,7 @@ def log(storage: SimulatedStorage) -> Iterator[CommitLog]:
 
 
 def opened(storage: SimulatedStorage, flush_interval_ms: int) -> Iterator[CommitLog]:
-    log = CommitLog(storage, FOLDER, SystemClock(), threading.Lock(), 8 << 20, flush_interval_ms)
+    log = CommitLog(storage, FOLDER, SystemClock(), threading.Lock(), 8 << 20, flush_interval_ms, 0)
     assert list(log.read(0, FIRST_SEQUENCE)) == []
     log.open(1, 0)
     yield log

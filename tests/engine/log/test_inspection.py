@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine.commands import recover
+from engine.log.batches import Batches
 from engine.log.checkpoint import Checkpoint, write_checkpoint
 from engine.log.inspection import Inspection, inspect
 from engine.log.inspection_text import inspection_lines, loss_lines
@@ -275,7 +276,7 @@ def test_giving_up_costs_what_it_says(seed: int, writer: LogWriter, tmp_path: Pa
     loss = loss_of(inspection, name, ())
     give_up(STORAGE, loss)
     target = Effects()
-    replay = Replay(target, (), 0, 1, keeper(tmp_path))
+    replay = Replay(target, (), 0, 1, keeper(tmp_path), Batches(0))
     for record in read_log(STORAGE, writer.folder):
         replay.take(record)
     found = {effect[1] for effect in target.seen}

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from engine.log.batches import Batches
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENT_SHIFT, Record
 from engine.log.replay import RECORDS_COUNT, LoggedRows, Replay
 from engine.log.undecided_rows import UndecidedRowsStore
@@ -92,7 +93,7 @@ def replayed(
 ) -> tuple[list[Effect], Replay]:
     """Return the effects of some records, and the machine at their end."""
     target = Effects()
-    replay = Replay(target, numbers, position, 1, keeper(tmp_path, bytes_max))
+    replay = Replay(target, numbers, position, 1, keeper(tmp_path, bytes_max), Batches(0))
     for record in records:
         replay.take(record)
     return target.seen, replay
@@ -119,7 +120,7 @@ def test_rows_arrive_when_their_transaction_is_decided(tmp_path: Path) -> None:
     log.add(COMMIT, 1)
     log.prepare(3, records=1)
     log.rows(4, 100, b"never")
-    replay = Replay(target, (3,), 0, 1, keeper(tmp_path))
+    replay = Replay(target, (3,), 0, 1, keeper(tmp_path), Batches(0))
     for record in log.records:
         replay.take(record)
     # The time of a record is its number here.
@@ -235,7 +236,7 @@ def test_a_transaction_with_another_number_of_records_than_it_says(tmp_path: Pat
     log.rows(2, 100, b"b")
     log.add(COMMIT, 2, RECORDS_COUNT.pack(2))
     target = Effects()
-    replay = Replay(target, (), 0, 1, keeper(tmp_path))
+    replay = Replay(target, (), 0, 1, keeper(tmp_path), Batches(0))
     for record in log.records[:3]:
         replay.take(record)
     assert len(target.seen) == 1
@@ -356,7 +357,7 @@ def test_any_history_from_any_position(seed: int, tmp_path: Path) -> None:
     for done, position, (_, sequence) in choose.sample(states, min(5, len(states))):
         target = Effects()
         kept = keeper(tmp_path, bytes_max)
-        replay = Replay(target, numbers, position, sequence, kept)
+        replay = Replay(target, numbers, position, sequence, kept, Batches(0))
         for record in log.records[sequence - 1 :]:
             replay.take(record)
         assert target.seen == effects[done:], f"seed {seed} from {position}"
