@@ -50,6 +50,7 @@ from views.model.text import aggregate_text, expression_text
 from views.model.trees import columns_of, conjuncts, inputs, substitute, substitute_call
 from views.plan.eager.blocks import COUNT, Block, Blocks, call_name
 from views.plan.eager.keys import is_of_kernels
+from views.plan.eager.slices import are_of_stream, sliced
 from views.plan.joins.join_graph import conjunction, equality
 from views.plan.joins.stream_region import Leaf, Outer, Region, take_apart, ungrouped_streams
 from views.share.reweighting import (
@@ -87,7 +88,11 @@ class EagerGrouping:
             relation = map_parts(relation, self._subquery)
         if not isinstance(relation, Aggregate) or not ungrouped_streams(relation.input):
             return relation
-        if not self._is_needed(relation):
+        source, told = sliced(relation.input)
+        if told and all(can_reweight(call) for _, call in relation.aggregates):
+            relation = replace(relation, input=source)
+            self.notices += told
+        elif not self._is_needed(relation):
             return relation
         region = take_apart(relation.input)
         if region is None or (_is_union(region) and not all(can_reweight(call) for _, call in relation.aggregates)):
@@ -182,26 +187,11 @@ def _are_evaluated(relation: Relation) -> bool:
     streams: by kernels, or before them where they read the stream alone.
     """
     schema = tuple(column for below in inputs(relation) for column in below.schema)
-    flags = [flag for below in inputs(relation) for flag in _are_of_stream(below)]
+    flags = [flag for below in inputs(relation) for flag in are_of_stream(below)]
     cuts = Cuts(schema, {index for index, flag in enumerate(flags) if flag})
     if not all(map(cuts.cut, children(relation))):
         return False
     return all(_are_evaluated(below) for below in inputs(relation) if ungrouped_streams(below))
-
-
-def _are_of_stream(relation: Relation) -> list[bool]:
-    """Return for every column of a relation whether it follows from the stream's columns alone."""
-    if not ungrouped_streams(relation):
-        return [False] * len(relation.schema)
-    below = [flag for one in inputs(relation) for flag in _are_of_stream(one)]
-    if isinstance(relation, Project):
-        return [all(below[index] for index in columns_of(item)) for _, item in relation.items]
-    if isinstance(relation, SetOperation):
-        return [all(below)] * len(relation.schema)
-    if not below:
-        return [True] * len(relation.schema)
-    # The result of a window follows from other rows, too.
-    return [*below, *[False] * (len(relation.schema) - len(below))]
 
 
 def _has_closure(expression: Expression) -> bool:
