@@ -21,7 +21,8 @@ VIEWS = {
     "local": (1000, "SELECT DISTINCT k FROM {} WHERE ts >= localtimestamp - interval '{} s'"),
     "joined": (
         3600,
-        "SELECT name, count(*), sum(x) FROM {} s JOIN names USING (k) WHERE tz > current_timestamp - interval '{} s' GROUP BY 1",
+        "SELECT name, count(*), sum(x) FROM {} s JOIN names USING (k) "
+        "WHERE tz > current_timestamp - interval '{} s' GROUP BY 1",
     ),
 }
 DAYS = "SELECT k, count(*) FROM {} WHERE d > current_date - 3 GROUP BY k"
