@@ -21,8 +21,7 @@ VIEWS = {
     "local": (1000, "SELECT DISTINCT k FROM {} WHERE ts >= localtimestamp - interval '{} s'"),
     "joined": (
         3600,
-        "SELECT name, count(*), sum(x) FROM {} s JOIN names USING (k) "
-        "WHERE tz > current_timestamp - interval '{} s' GROUP BY 1",
+        "SELECT k, name, sum(x) FROM {} s JOIN names USING (k) WHERE tz > now() - interval '{} s' GROUP BY 1, 2",
     ),
 }
 DAYS = "SELECT k, count(*) FROM {} WHERE d > current_date - 3 GROUP BY k"
@@ -30,7 +29,7 @@ DAYS = "SELECT k, count(*) FROM {} WHERE d > current_date - 3 GROUP BY k"
 
 def rows(chance: Random, count: int) -> str:
     """Return rows of ages in seconds that are in no window's last two steps, nor soon to be."""
-    found = []
+    found: list[str] = []
     while len(found) < count:
         age = chance.randrange(100_000)
         if any(0.95 * size < age < 1.02 * size for size, _ in VIEWS.values()):

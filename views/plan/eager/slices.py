@@ -5,8 +5,8 @@
 The stream is grouped by slices, whose age is compared when the view is read. A slice goes as a
 whole, so that the answer is that of a window between size - step and size; a step is 1/60 of the
 size. A time without a zone is compared on the reader's clock, and may be an hour off where clocks
-are changed. Days are slices of dates as they are. Enters: the input of a grouping. Leaves: an equal one
-but for that. Must not know groups.
+are changed. Days are slices of dates as they are. Enters: the input of a grouping. Leaves: an equal
+one but for that. Must not know groups.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def are_of_stream(relation: Relation) -> list[bool]:
 
 
 def _of_slices(condition: Expression, flags: list[bool]) -> tuple[Expression, str] | None:
-    """Return a condition on the age of a row over slices, and what people are told, if it is one."""
+    """Return a condition on a row's age over slices, and what people are told; None: it is none."""
     if not isinstance(condition, Call) or condition.function not in TURNED:
         return None
     time, bound = condition.arguments
