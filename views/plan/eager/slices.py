@@ -11,6 +11,7 @@ one but for that. Must not know groups.
 
 from __future__ import annotations
 
+from sql.functions.arguments import literal_integer
 from sql.functions.comparisons import TURNED
 from sql.times.civil import DAY_US
 from sql.times.interval_values import interval_text
@@ -94,9 +95,7 @@ def _of_slices(condition: Expression, flags: list[bool]) -> tuple[Expression, st
 def _size_us(bound: Expression) -> int:
     """Return how long before now() a bound is, 0 if it is anything else."""
     match bound:
-        case Call(
-            function="add_interval", arguments=(_, Literal() as months, Literal() as days, Literal() as micros, *_)
-        ):
-            whole_days = int(months.value) * MONTH_DAYS + int(days.value)
-            return max(-(whole_days * DAY_US + int(micros.value)), 0)
+        case Call(function="add_interval", arguments=(_, *parts)):
+            months, days, micros = (literal_integer(part, "an interval") for part in parts[:3])
+            return max(-((months * MONTH_DAYS + days) * DAY_US + micros), 0)
     return 0
