@@ -35,7 +35,7 @@ def world(postgres: PostgresCluster, upper: SparkUpperExecutor) -> Iterator[Worl
         yield World(upper, connection, seed=20_261_122)
 
 
-@pytest.mark.turns(8)
+@pytest.mark.turns(16)
 @pytest.mark.parametrize("query", [*STREAM_JOINS, *UPPER_JOINS])
 def test_joined_views(query: str, world: World, run_folder: Path) -> None:
     check(world, query, run_folder)
