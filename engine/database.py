@@ -201,6 +201,9 @@ class Database:
             if isinstance(entry, StreamEntry):
                 entry.stream.activity.begin(entry.stream.ring.tuples_count)
         self.definitions.follow()
+        if any(isinstance(entry, StreamEntry) for entry in self.catalog.image.entries.values()):
+            # A view may follow, and is to find a process that compiles.
+            self.workers.submit(self.compilers.prepare)
         self.kernels.make_durable(path for view in self.definitions.attached for path in view.state.kernel_paths)
         self.checkpoints.start(last_position)
         self.scheduled.periodic.start()

@@ -13,6 +13,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import llvmlite
@@ -20,7 +21,7 @@ import numba
 from llvmlite import binding
 from numba.core import sigutils
 
-from ringbuffer.compile.jit import stamp_of_text
+from ringbuffer.compile.jit import sources_stamp, stamp_of_text
 
 MAGIC = b"antumbra kernel 1\n"
 DIGEST_BYTES = 32
@@ -33,12 +34,12 @@ class KernelCode:
 
     Attributes:
         wrapper: the symbol that Python calls.
-        environment: the symbol that holds the address of numba's environment.
+        environment: the symbol that holds the address of numba's environment; empty: there is none.
     """
 
     wrapper: str
-    environment: str
     object_file: bytes
+    environment: str = ""
 
 
 def stamp_of(text: str, function: str, types: Sequence[str]) -> bytes:
@@ -50,7 +51,8 @@ def stamp_of(text: str, function: str, types: Sequence[str]) -> bytes:
 @cache
 def _machine() -> tuple[str, ...]:
     features = binding.get_host_cpu_features().flatten()
-    return numba.__version__, llvmlite.__version__, binding.get_host_cpu_name(), features
+    compiler = sources_stamp(Path(__file__).with_name("direct_compiler.py"))
+    return compiler, numba.__version__, llvmlite.__version__, binding.get_host_cpu_name(), features
 
 
 def to_bytes(code: KernelCode, stamp: bytes) -> bytes:
@@ -70,7 +72,7 @@ def from_bytes(data: bytes, stamp: bytes) -> KernelCode | None:
     place = DIGEST_BYTES + LENGTHS.size
     wrapper, environment = LENGTHS.unpack(body[DIGEST_BYTES:place])
     middle, end = place + wrapper, place + wrapper + environment
-    return KernelCode(body[place:middle].decode(), body[middle:end].decode(), body[end:])
+    return KernelCode(body[place:middle].decode(), body[end:], body[middle:end].decode())
 
 
 def signature(types: Sequence[str]) -> tuple[tuple[Any, ...], Any]:

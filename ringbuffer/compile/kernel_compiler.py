@@ -7,6 +7,7 @@ this done in another process (`ringbuffer.compile.processes`).
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,10 +17,13 @@ from typing import Any
 
 import numba
 
+from ringbuffer.compile.direct_compiler import compile_directly
 from ringbuffer.compile.jit import OPTIONS
 from ringbuffer.compile.kernel_code import KernelCode, signature
 from ringbuffer.compile.kernel_text import kernel_tree
+from ringbuffer.compile.kernel_values import NotCoveredError
 
+log = logging.getLogger(__name__)
 PACKAGE = "antumbra_kernels"
 
 
@@ -30,6 +34,11 @@ def compile_kernel(name: str, text: str, function: str, types: Sequence[str], is
     KernelTextError for a text that is no kernel.
     """
     tree = kernel_tree(text)
+    if not is_for_c:
+        try:
+            return KernelCode(*compile_directly(tree, name, function, signature(types)[0]))
+        except NotCoveredError as reason:
+            log.debug("numba compiles %s: %s", name, reason)
     # numba wants a file. Only this process knows this one, and nobody reads it.
     with TemporaryDirectory(prefix="antumbra-") as folder:
         path = Path(folder) / f"{name}.py"
@@ -59,4 +68,4 @@ def _compiled(path: Path, program: CodeType, function: str, types: Sequence[str]
         del sys.modules[name]
     names = found.fndesc
     wrapper = names.llvm_cfunc_wrapper_name if is_for_c else names.llvm_cpython_wrapper_name
-    return KernelCode(wrapper, names.env_name, bytes(object_file))
+    return KernelCode(wrapper, bytes(object_file), names.env_name)

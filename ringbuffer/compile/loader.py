@@ -204,7 +204,7 @@ def _known_code(path: Path, stamp: bytes) -> KernelCode | None:
 
 def _write(path: Path, data: bytes) -> None:
     """Write a file unless it has these bytes; after a power loss it may have any."""
-    if path.is_file() and path.read_bytes() == data:
+    if path.is_file() and is_owned(path.stat()) and path.read_bytes() == data:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     # Other processes and threads see either no file or all of it.
@@ -240,8 +240,9 @@ def _load_object(code: KernelCode) -> tuple[Any, Any]:
     engine.add_object_file(binding.ObjectFileRef.from_data(code.object_file))
     engine.finalize_object()
     environment = MACHINE_FUNCTIONS.Environment({})
-    place = engine.get_global_value_address(code.environment)
-    ctypes.c_void_p.from_address(place).value = id(environment)
+    if code.environment:
+        place = engine.get_global_value_address(code.environment)
+        ctypes.c_void_p.from_address(place).value = id(environment)
     return engine, environment
 
 

@@ -24,9 +24,8 @@ from ringbuffer.compile.worker import CODE, DISK_ERROR, LENGTH, NO_KERNEL, NO_ME
 
 # How often who waits looks whether it still wants the answer.
 LOOK_S = 0.02
-# Unused for so long, a process ends.
-IDLE_S = 300.0
-# numba keeps some 5 MB for each kernel; a process with so much makes room for another one.
+# numba keeps some 5 MB for each kernel that it compiles, and 0.2 MB of others; a process with so
+# much makes room for another one.
 COMPILED_MAX = 50
 # Times in Linux's table of a process, counted from its state.
 USER_TIME, SYSTEM_TIME = 11, 12
@@ -61,7 +60,7 @@ class CompileProcess:
 
     def __init__(self, memory_bytes_max: int) -> None:
         # Not from the folder that the server was started in: anybody may have put something there.
-        command = [sys.executable, "-P", "-m", "ringbuffer.compile.worker", str(memory_bytes_max), str(IDLE_S)]
+        command = [sys.executable, "-P", "-m", "ringbuffer.compile.worker", str(memory_bytes_max)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
         self.compiled_count = 0
 
@@ -181,9 +180,8 @@ class CompileProcesses:
                 answer = process.compile(request, self._within_time(check, process.processor_s))
             except ProcessEndedError as error:
                 self._give_back(process, is_usable=False)
-                # One that was idle for long may have ended just now, and one that was used may have
-                # no room left; else it was the request that ended it.
-                if (was_used or error.code == 0) and not self._is_closed:
+                # One that was used may have no room left; else it was the request that ended it.
+                if was_used and not self._is_closed:
                     continue
                 text = "the server is shutting down" if self._is_closed else str(error)
                 raise CompileError(text, is_out_of_memory=not self._is_closed) from None

@@ -1,10 +1,8 @@
-"""A process that compiles kernels for a server: `python -m ringbuffer.compile.worker BYTES_MAX
-IDLE_S`.
+"""A process that compiles kernels for a server: `python -m ringbuffer.compile.worker BYTES_MAX`.
 
 Enters by stdin: requests, which are lengths and JSON with name, text, function and types. Leaves by
 stdout: a length, a kind and bytes: the code, or JSON of an OSError. The process ends when stdin
-ends, also in the middle of its work, after IDLE_S without a request, and when it needs more than
-BYTES_MAX of memory.
+ends, also in the middle of its work, and when it needs more than BYTES_MAX of memory.
 """
 
 from __future__ import annotations
@@ -63,7 +61,7 @@ FIRST_TYPES = ["int64", "int64", WORDS, WORDS, WORDS, "uint8[::1]", "int64[:,::1
 NICENESS = 2
 
 
-def main(memory_bytes_max: int, idle_s: float) -> None:
+def main(memory_bytes_max: int) -> None:
     """Answer requests until there are no more."""
     # What anybody prints must not get among the answers.
     answers = os.fdopen(os.dup(1), "wb")
@@ -79,12 +77,7 @@ def main(memory_bytes_max: int, idle_s: float) -> None:
     if requests.empty():
         warm_up()
     while True:
-        try:
-            request = requests.get(timeout=idle_s)
-        except queue.Empty:
-            # Not by returning: the interpreter aborts where another thread still reads.
-            os._exit(0)
-        kind, data = answer(request)
+        kind, data = answer(requests.get())
         answers.write(LENGTH.pack(len(data)) + kind + data)
         answers.flush()
 
@@ -102,6 +95,7 @@ def read_requests(source: BinaryIO, requests: queue.Queue[bytes]) -> None:
     while True:
         head = source.read(LENGTH.size)
         if len(head) < LENGTH.size:
+            # Not by returning: the interpreter aborts where another thread still reads.
             os._exit(0)
         requests.put(source.read(*LENGTH.unpack(head)))
 
@@ -120,4 +114,4 @@ def answer(request: bytes) -> tuple[bytes, bytes]:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), float(sys.argv[2]))
+    main(int(sys.argv[1]))

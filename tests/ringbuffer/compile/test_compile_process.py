@@ -110,20 +110,6 @@ def test_after_so_many_kernels_another_process_goes_on(
     assert [is_alive(process_id) for process_id in (seen[0], seen[2], seen[5])] == [False, False, True]
 
 
-def test_an_idle_process_ends_and_the_next_kernel_gets_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_process, "IDLE_S", 0.3)
-    idle = CompileProcesses(1, 2 * GIB, WAIT_S_MAX)
-    assert total(idle, 0) == 7
-    (process,) = idle._free
-    # It ends by itself, with nobody asking: not as one that failed.
-    assert process._process.wait(WAIT_S_MAX) == 0
-    # The one that takes its place lasts until it is used, however busy the machine is.
-    monkeypatch.setattr(compile_process, "IDLE_S", WAIT_S_MAX)
-    assert total(idle, 10) == 17
-    assert only_process(idle) != process.process_id
-    idle.close()
-
-
 def test_what_is_given_up_ends_at_once_and_the_next_one_is_answered(processes: CompileProcesses) -> None:
     assert total(processes, 0) == 7
     process_id = only_process(processes)
@@ -169,19 +155,6 @@ def test_what_ends_its_process_is_refused(processes: CompileProcesses) -> None:
         processes.compile("slow", SLOW, "total", TYPES, kill)
     assert found.value.is_out_of_memory
     assert total(processes, 0) == 7
-
-
-@pytest.mark.turns(2, 1)
-def test_a_process_that_was_idle_from_its_start_is_replaced(
-    processes: CompileProcesses, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The first view of a server came late, and ended with 53200."""
-    monkeypatch.setattr(compile_process, "IDLE_S", 0.1)
-    processes.prepare()
-    (idle,) = processes._free
-    idle._process.wait(WAIT_S_MAX)
-    monkeypatch.undo()
-    assert total(processes, 10) == 17
 
 
 @pytest.mark.turns(2, 1)
