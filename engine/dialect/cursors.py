@@ -22,6 +22,7 @@ from engine.execution.registry import handles
 from engine.execution.work import Work
 from engine.scheduler.threads import Threads
 from engine.statements.select import select
+from engine.statements.subscribe import subscribed
 from engine.tables.sequence_functions import in_session
 from sql.errors import SqlError
 from sql.parse.statements.cursors import CloseCursor, Declare, Fetch
@@ -43,7 +44,10 @@ async def declare(statement: Declare, work: Work) -> None:
     bound, outcome = made.bound, None
     assert isinstance(bound, BoundQuery)
     made.schema = bound.told
-    if statement.hold or bound.relations or not bound.stable:
+    if statement.subscribe is not None:
+        outcome = await subscribed(statement.subscribe, work)
+        made.schema = outcome.schema
+    elif statement.hold or bound.relations or not bound.stable:
         outcome = await select(statement.select, replace(work, prepared=made))
         if outcome.goes_on and (statement.hold or statement.scroll):
             await collect(outcome, None)
@@ -73,6 +77,10 @@ async def fetch(statement: Fetch, work: Work) -> Outcome:
     if outcome is None or outcome.schema is None or portal.is_broken:
         raise SqlError("55000", f'portal "{statement.name}" cannot be run')
     try:
+        if outcome.within is not None:
+            await next_rows(outcome, statement)
+        elif statement.timeout_s is not None:
+            raise SqlError("22023", "only a cursor over a subscription has a timeout")
         rows = await Movement(portal, outcome).run(statement)
         await keep_rows(portal, work.names, work.server.result_limits, work.threads)
     except SqlError:
@@ -121,12 +129,13 @@ class Movement:
         if portal.is_at_end:
             return self._rows(0, 0)
         start = outcome.sent
-        await collect(outcome, None if count is None else start + count)
+        if outcome.within is None:
+            await collect(outcome, None if count is None else start + count)
         assert outcome.table is not None
         found = outcome.table.num_rows - start if count is None else min(count, outcome.table.num_rows - start)
         rows = self._rows(start, found)
         outcome.sent = start + found
-        portal.is_at_end = count is None or found < count
+        portal.is_at_end = outcome.within is None and (count is None or found < count)
         if not outcome.is_whole:
             outcome.let_go()
         return rows
@@ -208,6 +217,15 @@ async def keep_rows(portal: Portal, names: Names, limits: ResultLimits, threads:
         outcome.is_in_file = True
     if outcome.is_in_file:
         names.note_rows(portal, 0)
+
+
+async def next_rows(outcome: Outcome, statement: Fetch) -> None:
+    """Wait for the rows of a subscription, unless some are there."""
+    assert outcome.within is not None and outcome.table is not None
+    if statement.direction != "forward" or (statement.count or 1) < 0:
+        raise SqlError("55000", "cursor can only scan forward")
+    if outcome.sent == outcome.table.num_rows and statement.count != 0:
+        outcome.table = concatenated([outcome.table, await outcome.within(statement.timeout_s)])
 
 
 async def collect(outcome: Outcome, rows_count: int | None) -> None:

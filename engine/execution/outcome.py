@@ -33,6 +33,8 @@ class Outcome:
         passed: rows that were sent and are not in `table` any more.
         is_in_file: the rows of `table` are in a file, and in memory only while they are read.
         notices: for the client, before the rest.
+        within: of rows that go on for ever, returns those that come within so many seconds; None:
+            as long as it takes.
     """
 
     tag: str
@@ -45,6 +47,7 @@ class Outcome:
     passed: int = 0
     is_in_file: bool = False
     notices: Sequence[SqlError] = ()
+    within: Callable[[float | None], Awaitable[pa.Table]] | None = None
 
     @property
     def position(self) -> int:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from engine.catalog.image import CatalogImage
 from engine.catalog.per_image import PerImage
 from engine.execution.outcome import Outcome, expand, row_description
+from engine.scans.subscriptions import subscribed_schema
 from sql.bind.expressions.object_names import known_oids, names_objects
 from sql.bind.queries.origins import returned
 from sql.bind.queries.query import bind_query
@@ -29,6 +30,7 @@ from sql.parse.statements.delete import Delete
 from sql.parse.statements.explain import Explain
 from sql.parse.statements.insert import Insert
 from sql.parse.statements.select import Select
+from sql.parse.statements.subscribe import Subscribe
 from sql.parse.statements.update import Update
 from sql.parse.statements.variables import Show
 from sql.settings.settings import Settings
@@ -123,10 +125,13 @@ class Prepared:
         before = self.schema, self.bound, self.parameter_types
         first = not self.was_bound
         statement = self.statement
-        if isinstance(statement, Select | Declare):
+        if isinstance(statement, Select | Declare | Subscribe):
             select = statement if isinstance(statement, Select) else statement.select
             self._refresh_select(select, catalog, captured)
-            if isinstance(statement, Declare):
+            if isinstance(statement, Subscribe):
+                assert self.schema is not None
+                self.schema = subscribed_schema(self.schema, statement.progress)
+            elif isinstance(statement, Declare):
                 self.schema = None
         elif isinstance(statement, Insert):
             self._keep(bind_insert(statement, catalog, captured, self.declared))

@@ -8,6 +8,7 @@ from engine.execution.registry import handles
 from engine.execution.work import Work
 from engine.statements.copy_out import bind_copied, copy_outcome, passing_outcome
 from engine.statements.select import once, passing_rows, read_query
+from engine.statements.subscribe import subscribed
 from ringbuffer.encode.output_forms import Forms
 from sql.parse.statements.copy import CopyTo
 from sql.tree.relations import BoundQuery
@@ -22,6 +23,10 @@ async def copy_to(statement: CopyTo, work: Work) -> Outcome:
     def bound_to(image: CatalogImage) -> BoundQuery:
         return bind_copied(statement, image, work.settings.captured())
 
+    if statement.subscribe is not None:
+        outcome = await subscribed(statement.subscribe, work)
+        assert outcome.schema is not None and outcome.more is not None, "it goes on"
+        return passing_outcome(statement, outcome.schema, outcome.more, forms, encoding)
     if statement.file is None:
         passing = await passing_rows(statement.text, bound_to, work)
         if passing is not None:

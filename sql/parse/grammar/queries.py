@@ -272,6 +272,16 @@ def table(cursor: Cursor) -> SelectBody:
     """Read TABLE name, which is SELECT * FROM name."""
     position = cursor.position
     cursor.expect("table")
+    return rows_of_relation(cursor, position)
+
+
+def whole_relation(cursor: Cursor) -> Query:
+    """Read the name of a relation as the query of all its rows."""
+    position = cursor.position
+    return Query((), rows_of_relation(cursor, position), (), None, None, position)
+
+
+def rows_of_relation(cursor: Cursor, position: int) -> SelectBody:
     item = from_clause.bare_relation(cursor)
     star = Target(Star((), position), None, position)
     return SelectBody((star,), False, (item,), None, (), None, (), position)

@@ -18,6 +18,7 @@ from sql.parse.statements.copy_options import RawOption, copy_options, old_copy_
 from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.parts import CopyOptions
 from sql.parse.statements.rules import begins
+from sql.parse.statements.subscribe import Subscribe, subscription
 from sql.parse.syntax import Expression, Query
 
 
@@ -53,6 +54,7 @@ class CopyTo(Statement, tag="COPY TO", rights=(("file", Right.WRITE_FILE),)):
     Attributes:
         query: None for a relation.
         file: not None for a file.
+        subscribe: of COPY (SUBSCRIBE ...), whose query `query` is then.
     """
 
     query: syntax.Query | None
@@ -61,6 +63,7 @@ class CopyTo(Statement, tag="COPY TO", rights=(("file", Right.WRITE_FILE),)):
     options: CopyOptions
     columns: tuple[tuple[str, int], ...] | None = None
     file: str | None = None
+    subscribe: Subscribe | None = None
 
     @property
     def named(self) -> tuple[tuple[str, Naming], ...]:
@@ -77,11 +80,14 @@ def copy(cursor: Cursor) -> CopyFrom | CopyTo:
     if cursor.accept("binary"):
         raw.append(("format", "binary", binary_position))
     query: Query | None = None
+    subscribe: Subscribe | None = None
     name = ""
     name_position = cursor.position
     columns: tuple[tuple[str, int], ...] | None = None
     if cursor.at_operator("(") and not raw:
-        query = cursor.enclosed(copied_query)
+        copied = cursor.enclosed(copied_query)
+        subscribe = copied if isinstance(copied, Subscribe) else None
+        query = copied.select.query if isinstance(copied, Subscribe) else copied
     else:
         name = cursor.relation_name()
         columns = cursor.names_in_parentheses() if cursor.at_operator("(") else None
@@ -97,7 +103,9 @@ def copy(cursor: Cursor) -> CopyFrom | CopyTo:
     text = cursor.statement_text
     if direction == "from":
         return CopyFrom(text, name, name_position, columns, options, file, where)
-    return CopyTo(text, query, name, name_position, options, columns, file)
+    if subscribe is not None and file is not None:
+        raise not_supported("COPY (SUBSCRIBE ...) TO a file", hint="COPY it TO STDOUT.")
+    return CopyTo(text, query, name, name_position, options, columns, file, subscribe)
 
 
 def resolved(cursor: Cursor, raw: list[RawOption], is_from: bool) -> CopyOptions:
@@ -109,8 +117,10 @@ def resolved(cursor: Cursor, raw: list[RawOption], is_from: bool) -> CopyOptions
         return CopyOptions()
 
 
-def copied_query(cursor: Cursor) -> Query:
+def copied_query(cursor: Cursor) -> Query | Subscribe:
     """Read the query in the parentheses of COPY."""
+    if cursor.at("subscribe"):
+        return subscription(cursor)
     if cursor.at("insert", "update", "delete"):
         raise not_supported(f"COPY ({cursor.token.value.upper()} ...)", cursor.position)
     return queries.query(cursor)

@@ -8,9 +8,11 @@ from sql.errors import SqlError
 from sql.parse.grammar import queries
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.declaration import Statement
-from sql.parse.statements.options import signed_number
+from sql.parse.statements.options import relation_options, signed_number
 from sql.parse.statements.rules import begins
 from sql.parse.statements.select import Select
+from sql.parse.statements.subscribe import Subscribe, subscription
+from sql.times.interval_input import interval_value
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,7 @@ class Declare(Statement, tag="DECLARE CURSOR"):
     Attributes:
         scroll: None where neither SCROLL nor NO SCROLL is written.
         hold: WITH HOLD is written.
+        subscribe: of CURSOR FOR SUBSCRIBE, whose SELECT `select` is then.
     """
 
     name: str
@@ -27,6 +30,7 @@ class Declare(Statement, tag="DECLARE CURSOR"):
     binary: bool = False
     scroll: bool | None = None
     hold: bool = False
+    subscribe: Subscribe | None = None
 
 
 @dataclass(frozen=True)
@@ -37,12 +41,14 @@ class Fetch(Statement):
         direction: 'forward', 'backward', 'absolute' or 'relative'.
         count: None is ALL.
         moves: the statement is MOVE.
+        timeout_s: how long it waits for rows of a subscription; None: until there are some.
     """
 
     name: str
     direction: str
     count: int | None
     moves: bool = False
+    timeout_s: float | None = None
 
     @property
     def tag(self) -> str:
@@ -95,11 +101,18 @@ def declare(cursor: Cursor) -> Declare:
     cursor.expect("for")
     if cursor.at("execute"):
         cursor.fail()
-    query, text = cursor.with_text(queries.query)
+    subscribe = subscription(cursor) if cursor.at("subscribe") else None
+    if subscribe is not None:
+        query, text = subscribe.select.query, subscribe.select.text
+        for is_given, word in ((scroll, "SCROLL"), (hold, "WITH HOLD")):
+            if is_given:
+                cursor.refuse(f"DECLARE ... {word} ... FOR SUBSCRIBE", cursor.position)
+    else:
+        query, text = cursor.with_text(queries.query)
     for one, other in (("scroll", "no scroll"), ("asensitive", "insensitive")):
         if one in words and other in words:
             cursor.defer(SqlError("42P11", f"cannot specify both {one.upper()} and {other.upper()}"))
-    return Declare(cursor.statement_text, name, Select(text, query), "binary" in words, scroll, hold)
+    return Declare(cursor.statement_text, name, Select(text, query), "binary" in words, scroll, hold, subscribe)
 
 
 @begins("fetch", "move")
@@ -109,7 +122,12 @@ def fetch(cursor: Cursor) -> Fetch:
     direction, count = fetch_direction(cursor)
     cursor.accept_any("from", "in")
     name = cursor.name()
-    return Fetch(cursor.statement_text, name, direction, count, moves)
+    timeout_s = None
+    if cursor.accept("with"):
+        options = relation_options(cursor, {"timeout": ()})
+        months, days, micros = interval_value(options.get("timeout", "0"))
+        timeout_s = ((months * 30 + days) * 86_400) + micros / 1_000_000
+    return Fetch(cursor.statement_text, name, direction, count, moves, timeout_s)
 
 
 def fetch_direction(cursor: Cursor) -> tuple[str, int | None]:
