@@ -43,7 +43,10 @@ async def subscribe(statement: Subscribe, work: Work) -> Outcome:
 
 
 async def subscribed(statement: Subscribe, work: Work) -> Outcome:
-    """Return the outcome of a subscription that has begun. Raises 0A000 for what it can't follow."""
+    """Return the outcome of a subscription that has begun.
+
+    Raises 0A000 for what it can't follow.
+    """
     if work.in_sequence:
         raise not_supported("SUBSCRIBE among several statements", hint="Send it by itself.")
     subscription = Subscription(statement, work)
