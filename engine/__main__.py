@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from engine.server.large_pages import use_large_pages
+from sql.names.dialects import DIALECTS
 
 EXIT_INTERRUPTED = 130
 
@@ -49,6 +50,14 @@ are. What is given up is noted as NUMBER.skipped in the log folder; a file of wh
 exit status: 0 when the log is whole or the part was given up, 1 when it is damaged or nothing was done, 2 for a wrong
 command line."""
 
+TRANSLATE_DESCRIPTION = """\
+Print the SELECT and CREATE VIEW statements of a file in Antumbra's SQL, which is PostgreSQL's; other statements are taken to be
+PostgreSQL's, and stay as they are. Types of columns are known from CREATE TABLE statements in the same file. What may mean
+something else is a warning on stderr, with its line; what would is an error there, and the statement is left out.
+
+exit status: 0 when every statement was translated, 1 when one was refused, 2 for a wrong command line or a file that can't be
+read."""
+
 DEMO_DESCRIPTION = """\
 Start a server in a temporary folder, stream all 336,776 flights that left New York City in 2013 into it, and show
 three continuous views while they change. At the end the views are compared with the same questions answered
@@ -81,6 +90,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from engine.demo.demo import demo
 
             return demo(options.rate, options.port, options.keep)
+        if options.command == "translate":
+            from engine.translating import translate_file
+
+            return translate_file(options.file, options.dialect)
     except KeyboardInterrupt:
         # A server that is ready ends in order instead.
         print("antumbra: interrupted", file=sys.stderr)
@@ -110,6 +123,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_serve(commands)
     add_recover(commands)
     add_demo(commands)
+    add_translate(commands)
     return parser
 
 
@@ -178,6 +192,22 @@ def add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     demo.add_argument("--port", metavar="PORT", type=count, default=0, help="port to use (default: a free one)")
     demo.add_argument("--keep", action="store_true", help="keep the server running afterwards, for psql, until Ctrl-C")
+
+
+def add_translate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `antumbra translate`."""
+    translate = commands.add_parser(
+        "translate",
+        help="translate another dialect's SQL",
+        description=TRANSLATE_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    translate.add_argument(
+        "--from", dest="dialect", required=True, choices=tuple(DIALECTS), metavar="DIALECT", help=", ".join(DIALECTS)
+    )
+    translate.add_argument(
+        "file", nargs="?", default="-", metavar="FILE", help="SQL to read (default -: standard input)"
+    )
 
 
 def count(text: str) -> int:

@@ -1,5 +1,5 @@
 """Long texts and large parameters of clients: read and bound on a thread, where cancel and
-statement_timeout end the work.
+statement_timeout end the work; and texts of other dialects, which are translated there.
 
 The thread gives the interpreter to the event loop many times in a millisecond, and the text that
 one call of a C function looks at is bounded (`sql.parse.lexer`), so that other clients notice
@@ -8,21 +8,28 @@ nothing. Short texts are read at once, which takes less time than a thread's beg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.execution.prepared import Prepared, prepare
 from engine.scheduler.threads import TEXT_AT_ONCE_MAX
 from engine.sessions.staged_inserts import inserted
+from sql.catalog.schemas import find_relation
+from sql.dialects.door import translate
+from sql.errors import SqlError
+from sql.names.dialects import DIALECTS, POSTGRES
+from sql.names.relation_keys import as_written
 from sql.parse.parse import parse
 from sql.parse.statements.declaration import Empty, Statement
+from sql.wire.messages import Parse, Query
 
 if TYPE_CHECKING:
     from engine.catalog.image import CatalogImage
     from engine.execution.prepared import Portal
     from engine.sessions.session import Session
     from sql.settings.settings import Settings
-    from sql.wire.messages import Parse
 
 Result = TypeVar("Result")
 
@@ -37,6 +44,8 @@ ROWS_AT_ONCE_MAX = 1024
 ROW_AT_ONCE_BYTES_MAX = 1 << 20
 # After so long at the statements of one Query, the event loop has a turn for others.
 TURN_S = 0.003
+# One statement that no dialect changes, and in which none reads a constant otherwise.
+SAME_IN_ALL = re.compile(r"\s*(?!(?:select|with|values|from|create|alter)\b)[a-z]+\b[^\\;]*;?\s*", re.IGNORECASE)
 
 
 async def timed(session: Session, work: Callable[..., Result], *arguments: Any) -> Result:
@@ -159,3 +168,59 @@ def read_portal(session: Session, portal: Portal, image: CatalogImage) -> Portal
     session.runner.describe(portal.prepared)
     portal.decode_parameters(session.settings)
     return portal
+
+
+def in_dialect(
+    session: Session, action: Callable[[Any], Awaitable[None] | None], message: Query | Parse
+) -> Awaitable[None] | None:
+    """Act on a message whose text may be of another dialect than PostgreSQL's."""
+    dialect = session.settings.value("antumbra.sql_dialect")
+    session.is_translated = False
+    if dialect == POSTGRES or SAME_IN_ALL.fullmatch(message.text):
+        return action(message)
+    return translated(session, action, message, dialect)
+
+
+async def translated(
+    session: Session, action: Callable[[Any], Awaitable[None] | None], message: Query | Parse, dialect: str
+) -> None:
+    """Act on a message with its text in PostgreSQL's SQL, of which the client is told."""
+    is_query = isinstance(message, Query)
+    session.begin_message(simple=is_query)
+    session.doing.begin(message.text)
+    image, captured = session.runner.image(), session.settings.captured()
+
+    def columns_of(parts: tuple[str, ...]) -> Mapping[str, str] | None:
+        """Return the families of a relation's columns."""
+        found = find_relation(as_written(parts), image, captured)
+        return None if found is None else {column.name: column.type.family for column in found.columns}
+
+    def work() -> tuple[str, list[SqlError]]:
+        """Translate, and make the notices."""
+        texts, notices = [], []
+        for one in translate(message.text, dialect, columns_of):
+            texts.append(one.text)
+            if one.is_changed:
+                notices.append(SqlError("00000", f"translated from {DIALECTS[dialect]}: {one.text}", severity="NOTICE"))
+            notices += [SqlError("01000", note, severity="WARNING") for note in one.notes]
+        return ";\n".join(texts), notices
+
+    try:
+        text, notices = await timed(session, work)
+        for notice in notices:
+            session.tell(notice)
+        session.is_translated = True
+        rest = action(replace(message, text=text))
+    except SqlError as error:
+        (session.fail_query if is_query else session.fail_pipeline)(session.timeout.error_or(error))
+        return
+    if rest is not None:
+        await rest
+
+
+def told(session: Session, error: SqlError) -> SqlError:
+    """Return an error as its client may see it: its place is not one in the client's own text where
+    that was translated.
+    """
+    found = session.identity.told(error)
+    return replace(found, position=None) if session.is_translated and found.position is not None else found

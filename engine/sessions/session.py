@@ -83,7 +83,7 @@ class Session:
         self.runner = StatementRunner(self)
         self.identity = Identity(settings, role, user, self.runner.current_image)
         # Whether the client uses savepoints: its transaction blocks keep their snapshots then.
-        self.is_simple = self.has_savepoints = False
+        self.is_simple = self.has_savepoints = self.is_translated = False
         self.doing = Doing(self.server.clock)
         loop = asyncio.get_running_loop()
         self._cancelling = Cancelling(self, loop)
@@ -105,8 +105,8 @@ class Session:
         # How its only statement is run, where it is prepared.
         self._plan: Plan | None = None
         self._actions: dict[type, Callable[[Any], Awaitable[None] | None]] = {
-            Query: self._query,
-            Parse: self._parse,
+            Query: partial(long_texts.in_dialect, self, self._query),
+            Parse: partial(long_texts.in_dialect, self, self._parse),
             Bind: self._bind,
             BindRun: BindRuns(self).do,
             Describe: self._describe,
@@ -406,7 +406,7 @@ class Session:
         Return False when the session has ended.
         """
         if error.severity != "FATAL":
-            self.connection.write(writer.error_response(self.identity.told(error)))
+            self.connection.write(writer.error_response(long_texts.told(self, error)))
         self.block.fail()
         if error.severity == "FATAL":
             self.connection.terminate(error)

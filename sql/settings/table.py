@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sql.errors import SqlError
+from sql.names.dialects import DIALECTS, POSTGRES
 from sql.settings.version import POSTGRES_VERSION, POSTGRES_VERSION_NUMBER
 
 INT_MAX = (1 << 31) - 1
@@ -73,6 +74,10 @@ def string(name: str, default: str, description: str, reported: bool = False, ki
 
 TABLE: tuple[Setting, ...] = (
     string(BATCH, "", "Names a transaction that writes to streams, as producer:number: a retry of it is not applied again.", kind="batch"),
+    enumeration(
+        "antumbra.sql_dialect", POSTGRES, (POSTGRES, *DIALECTS),
+        "Sets the dialect of SQL in which SELECT and CREATE VIEW are written; other statements are PostgreSQL's.",
+    ),
     string("application_name", "", "Sets the application name to be reported in statistics and logs.", reported=True, kind="label"),
     enumeration("backslash_quote", "safe_encoding", ("safe_encoding", "on", "off"), 'Sets whether "\\\'" is allowed in string literals.'),
     internal("block_size", "8192", "Shows the size of a disk block."),
