@@ -28,7 +28,8 @@ def translate_file(name: str, dialect: str) -> int:
     """
     try:
         text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+    except (OSError, UnicodeDecodeError) as error:
+        print(f"antumbra: can't read {name}: {error}", file=sys.stderr)
         return EXIT_USAGE
     make_room()
     statuses: list[int] = []
@@ -65,11 +66,14 @@ def translate_piece(piece: Piece, known: dict[str, dict[str, str]]) -> int:
     except SqlError as error:
         tell(piece.text, error, piece.line)
         return EXIT_REFUSED
-    for _note in found.notes:
-        pass
+    for note in found.notes:
+        print(f"antumbra: line {piece.line}: warning: {note}", file=sys.stderr)
+    print(f"{found.text};\n")
     return EXIT_TRANSLATED
 
 
 def tell(text: str, error: SqlError, line: int) -> None:
     """Print an error with its line."""
-    line if error.position is None else text.count("\n", 0, error.position - 1) + 1
+    place = line if error.position is None else text.count("\n", 0, error.position - 1) + 1
+    hint = "" if error.hint is None else f" ({error.hint})"
+    print(f"antumbra: line {place}: error: {error.message}{hint}", file=sys.stderr)

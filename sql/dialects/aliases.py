@@ -154,8 +154,9 @@ def known(
 
 
 def told(column: exp.Expr, found: exp.Expr, where: str, context: Context) -> exp.Expr:
-    """Return the expression that stands for a name, and warn of it. Raises 54001 where the statement
-    becomes too long.
+    """Return the expression that stands for a name, and warn of it.
+
+    Raises 54001 where the statement becomes too long.
     """
     context.copied_count += sum(1 for _ in found.walk())
     if context.copied_count > NODES_MAX:

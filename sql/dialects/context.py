@@ -12,8 +12,8 @@ from sqlglot import exp
 from sql.errors import SqlError
 from sql.names.dialects import DIALECTS
 
-# The families of a relation's columns by their names, None where it is not known; asked by the parts
-# of its name.
+# The families of a relation's columns by their names, None where it is not known; asked by the
+# parts of its name.
 ColumnsOf = Callable[[tuple[str, ...]], Mapping[str, str] | None]
 
 # Families of dialects that agree about something.

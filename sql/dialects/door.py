@@ -1,5 +1,5 @@
-"""The door of the dialects for a server: it imports the library that reads them with the first text,
-so that a process without such a text does not.
+"""The door of the dialects for a server: it imports the library that reads them with the first
+text, so that a process without such a text does not.
 """
 
 from __future__ import annotations

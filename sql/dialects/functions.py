@@ -1,5 +1,5 @@
-"""Calls of functions in PostgreSQL's SQL: by the dialect's own rule, or that of all, or 0A000 with the
-function's name.
+"""Calls of functions in PostgreSQL's SQL: by the dialect's own rule, or that of all, or 0A000 with
+the function's name.
 """
 
 from __future__ import annotations

@@ -252,6 +252,14 @@ def constant(node: exp.Expr, context: Context) -> exp.Expr:
     return node
 
 
+def parameter(node: exp.Expr, context: Context) -> exp.Expr:
+    """Return $1, which most dialects read as the name of a column, as the client's parameter."""
+    found = re.fullmatch(r"\$?(\d{1,5})" if isinstance(node, exp.Placeholder) else r"\$(\d{1,5})", node.name)
+    if found is None or node.args.get("table") is not None:
+        return node
+    return exp.Parameter(this=exp.Literal.number(int(found[1])))
+
+
 def raw(node: exp.Expr, context: Context) -> exp.Expr:
     """Return r'...' and N'...' as any other text."""
     return literal(node.name)
@@ -401,6 +409,7 @@ NODES: dict[type[Any], Node] = {
     exp.Window: windowed,
     exp.Filter: filtered,
     exp.DateStrToDate: date_constant,
+    **dict.fromkeys((exp.Column, exp.Placeholder), parameter),
     **dict.fromkeys((exp.RawString, exp.National), raw),
     exp.Interval: written_interval,
     exp.Bracket: element,

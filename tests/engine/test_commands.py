@@ -184,3 +184,22 @@ def test_without_a_standard_output_the_status_is_the_same(tmp_path: Path) -> Non
     )
     assert result.returncode == 2
     assert result.stderr.count("\n") == 1
+
+
+def test_translate(tmp_path: Path) -> None:
+    path = tmp_path / "views.sql"
+    path.write_text(
+        "create table t (a int, b numeric);\nselect nvl(a, 0), b / 2 from t;\n\n"
+        "select try_cast(a as int) from t;\nselect any_value(a) from t\n"
+    )
+    result = antumbra("translate", "--from", "snowflake", str(path))
+    assert result.returncode == 1
+    assert result.stdout.split() == (
+        "create table t (a int, b numeric); SELECT COALESCE(a, 0), b / 2 FROM t; SELECT MIN(a) FROM t;".split()
+    )
+    assert result.stderr.splitlines() == [
+        "antumbra: line 4: error: TRY_CAST of Snowflake can't be translated (Cast what a CASE has found to be castable.)",
+        "antumbra: line 5: warning: ANY_VALUE takes the smallest value",
+    ]
+    assert antumbra("translate", "--from", "cobol", str(path)).returncode == 2
+    assert antumbra("translate", "--from", "mysql", str(tmp_path / "nosuch.sql")).returncode == 2

@@ -40,7 +40,7 @@ SELECT octet_length(name), char_length(name), strpos(email, '@'), email like 'a%
 SELECT toStartOfFiveMinutes(ts) AS bin, toStartOfInterval(ts, INTERVAL 15 MINUTE) AS quarter, toMonday(ts) AS monday, toStartOfWeek(ts) AS sunday, count() AS n FROM events GROUP BY bin, quarter, monday, sunday
 -- PostgreSQL:
 SELECT date_bin('5 minutes', ts, '2001-01-01'), date_bin('15 minutes', ts, '2001-01-01'), date_trunc('week', ts)::date, (date_trunc('week', ts + interval '1 day') - interval '1 day')::date, count(*) FROM events GROUP BY 1, 2, 3, 4
-| SELECT DATE_BIN(INTERVAL '5 MINUTES', ts, '1970-01-01') AS bin, DATE_BIN(INTERVAL '15 minute', ts, '1970-01-01') AS quarter, CAST(DATE_TRUNC('week', ts) AS DATE) AS monday, CAST(DATE_TRUNC('week', ts + INTERVAL '1 DAY') - INTERVAL '1 DAY' AS DATE) AS sunday, COUNT() AS n FROM events GROUP BY DATE_BIN(INTERVAL '5 MINUTES', ts, '1970-01-01'), DATE_BIN(INTERVAL '15 minute', ts, '1970-01-01'), CAST(DATE_TRUNC('week', ts) AS DATE), CAST(DATE_TRUNC('week', ts + INTERVAL '1 DAY') - INTERVAL '1 DAY' AS DATE)
+| SELECT DATE_BIN(INTERVAL '5 MINUTES', ts, '1970-01-01') AS bin, DATE_BIN(INTERVAL '15 minute', ts, '1970-01-01') AS quarter, CAST(DATE_TRUNC('week', ts) AS DATE) AS monday, CAST(DATE_TRUNC('week', ts + INTERVAL '1 DAY') - INTERVAL '1 DAY' AS DATE) AS sunday, COUNT(*) AS n FROM events GROUP BY DATE_BIN(INTERVAL '5 MINUTES', ts, '1970-01-01'), DATE_BIN(INTERVAL '15 minute', ts, '1970-01-01'), CAST(DATE_TRUNC('week', ts) AS DATE), CAST(DATE_TRUNC('week', ts + INTERVAL '1 DAY') - INTERVAL '1 DAY' AS DATE)
 
 SELECT * FROM orders FINAL
 | ERROR 0A000 at 15: FINAL of ClickHouse can't be translated
