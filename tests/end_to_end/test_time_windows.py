@@ -91,6 +91,7 @@ def insert(chance: Random, ours: Connection, theirs: Connection) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.turns(2, 1)
 def test_windows_of_streams_and_tables(tmp_path: Path, oracle: Connection) -> None:
     chance = Random(4)
     server = AntumbraServer(tmp_path / "data").start()
