@@ -73,13 +73,14 @@ class State(IntEnum):
     MAX_STORED = 22
     LIST = 23
     PAIRS = 24
+    REGISTERS = 25
 
 
 # The bits of a state in a step of the merge program; the form of what it compares is above them.
 STATE_BITS = 8
 STORED = frozenset({State.MIN_STORED, State.MAX_STORED})
 # Whose first two words are a string.
-TEXT_STATES = STORED | {State.MIN_TEXT, State.MAX_TEXT, State.LIST}
+TEXT_STATES = STORED | {State.MIN_TEXT, State.MAX_TEXT, State.LIST, State.REGISTERS}
 # In the third word of a list, instead of the bytes that its place in the heap has: too much was
 # appended.
 TOO_LONG = -1
@@ -114,6 +115,7 @@ WORDS: dict[State, int] = {
     State.MAX_STORED: 2,
     State.LIST: 3,
     State.PAIRS: 7,
+    State.REGISTERS: 2,
 }
 
 

@@ -65,6 +65,7 @@ from ringbuffer.groups.hash_table import (
 )
 from ringbuffer.groups.pair_sums import merge_pairs
 from ringbuffer.groups.partitions import rows_by_partition
+from ringbuffer.groups.registers import merge_registers
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 
 COUNT = int(State.COUNT)
@@ -90,6 +91,7 @@ MIN_STORED = int(State.MIN_STORED)
 MAX_STORED = int(State.MAX_STORED)
 LIST = int(State.LIST)
 PAIRS = int(State.PAIRS)
+REGISTERS = int(State.REGISTERS)
 STATE_MASK = (1 << STATE_BITS) - 1
 
 
@@ -264,7 +266,7 @@ def long_bytes(rows: Words, count: int, program: Program, layout: TableLayout) -
                     if is_kept_text(program[value, 0]):
                         total += long_length(rows[row + program[value, 1]])
                 step += program[step, 2]
-            elif kind in (MIN_TEXT, MAX_TEXT, MIN_STORED, MAX_STORED, LIST):
+            elif kind in (MIN_TEXT, MAX_TEXT, MIN_STORED, MAX_STORED, LIST, REGISTERS):
                 total += long_length(rows[row + program[step, 1]])
             step += 1
     return total
@@ -332,6 +334,8 @@ def merge_state(
         max_stored(control, rows, at, seen, form, source[start], source[start + 1], heap)
     elif kind == PAIRS:
         merge_pairs(rows, at, source, start)
+    elif kind == REGISTERS:
+        merge_registers(control, rows, at, source, start, heap)
     elif kind == LIST:
         append_list(control, rows, at, source[start], source[start + 1], heap)
         if source[start + 2] == TOO_LONG:

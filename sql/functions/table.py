@@ -27,6 +27,7 @@ from sql.functions import (
     records,
     session,
     sets,
+    sketches,
     sums,
     texts,
     times,
@@ -43,6 +44,7 @@ FAMILIES = (
     *(comparisons.FUNCTIONS, numbers.FUNCTIONS, mathematics.FUNCTIONS, texts.FUNCTIONS, patterns.FUNCTIONS),
     *(bytes.FUNCTIONS, times.FUNCTIONS, intervals.FUNCTIONS, json.FUNCTIONS, arrays.FUNCTIONS, addresses.FUNCTIONS),
     *(enums.FUNCTIONS, records.FUNCTIONS, session.FUNCTIONS, advisory_locks.FUNCTIONS, catalog.FUNCTIONS),
+    sketches.FUNCTIONS,
 )
 # One rule for all of them.
 QUANTIFIED = tuple(arrays.quantified(chain.from_iterable(FAMILIES)))
@@ -71,7 +73,7 @@ SPARK_RULES: Mapping[tuple[str, str], Rule] = {
 }
 
 AGGREGATE_ROWS: Mapping[str, Aggregate] = {
-    row.canonical: row for family in (sums.AGGREGATES, aggregates.AGGREGATES) for row in family
+    row.canonical: row for family in (sums.AGGREGATES, aggregates.AGGREGATES, sketches.AGGREGATES) for row in family
 }
 WINDOW_ROWS: Mapping[str, WindowFunction] = {row.canonical: row for row in windows.WINDOW_FUNCTIONS}
 SET_ROWS: Mapping[str, SetFunction] = {row.canonical: row for row in sets.SET_FUNCTIONS}

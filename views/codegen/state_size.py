@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ringbuffer.groups.aggregates import LIST_GROWTH, TEXT_STATES, WORDS, State
 from ringbuffer.groups.first_rows import LATER
+from ringbuffer.scalar.texts.sketches import REGISTERS
 from sql.tree.expressions import Column
 from views.codegen.grouping import Grouping, InputSlot, key_words, make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
@@ -86,6 +87,8 @@ def kernel_file_name(stream: StreamPipeline) -> str:
 def _input_column(slot: InputSlot) -> tuple[str, int]:
     words = WORDS[State.COUNT] + sum(WORDS[state] for state in slot.states)
     states = ", ".join(["count", *(state.name.lower().replace("_", " ") for state in slot.states)])
+    if State.REGISTERS in slot.states:
+        states += f" ({REGISTERS} bytes of the heap)"
     return f"states of {_argument_text(slot)}: {states}", words * WORD_BYTES
 
 

@@ -193,7 +193,7 @@ class StreamKernelWriter:
         """Return the values of this row that states may keep in the heap, beside lists."""
         texts = []
         for slot, value in zip(self.grouping.inputs, inputs, strict=True):
-            texts += [value] * len((TEXT_STATES - {State.LIST}) & slot.states.keys())
+            texts += [value] * len((TEXT_STATES - {State.LIST, State.REGISTERS}) & slot.states.keys())
         for first, values in zip(self.grouping.firsts, firsts, strict=True):
             kept = zip(first.values, values, strict=True)
             texts += [value for one, value in kept if is_string(one.expression.type)]
@@ -209,6 +209,9 @@ class StreamKernelWriter:
         """
         needed = []
         for slot, value in zip(self.grouping.inputs, inputs, strict=True):
+            if State.REGISTERS in slot.states and value.null != ALWAYS:
+                room = self.writer.use("groups.registers", "registers_room")
+                needed.append(f"{room}(rows, group + {slot.states[State.REGISTERS]})")
             if State.LIST in slot.states and value.null != ALWAYS:
                 room = self.writer.use("groups.aggregates", "list_room")
                 size = f"{room}(rows, group + {slot.states[State.LIST]}, {value.words[0]})"
@@ -403,6 +406,8 @@ class StreamKernelWriter:
             return f"{use('groups.aggregates', 'add_average')}({at}, seen, np.float64({words}))"
         if state is State.PAIRS:
             return f"{use('groups.pair_sums', 'add_pairs')}({at}, {words})"
+        if state is State.REGISTERS:
+            return f"{use('groups.registers', 'note_cell')}(control, {at}, {words})"
         if state is State.LIST:
             return f"{use('groups.aggregates', 'append_list')}(control, {at}, {words})"
         function = use("groups.aggregates", state.name.lower())

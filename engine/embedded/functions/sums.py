@@ -28,7 +28,9 @@ from engine.embedded.functions.special_numerics import NAN, SPECIAL_MARKS, total
 from engine.embedded.stopping import go_on, in_run
 from ringbuffer.groups.float_frames import PAIRS, Frames, float_frames
 from ringbuffer.groups.float_results import KINDS, RESULTS
+from ringbuffer.groups.registers import RANK_MASK
 from ringbuffer.memory.error_codes import OK
+from ringbuffer.scalar.texts.sketches import CELL_SHIFT, REGISTERS
 from sql.errors import SqlError
 from sql.values.special_numbers import SPECIAL_SCALE
 
@@ -146,6 +148,17 @@ def _deviation(values: list[Numeric | None], name: str) -> Numeric | None:
     return variance(len(wholes), (sum(wholes), scale), 0, (sum(one * one for one in wholes), 2 * scale), name)
 
 
+def registers_of(lists: pa.Array) -> pa.Array:
+    """Return the registers of the cells of each list (`ringbuffer.scalar.texts.sketches`)."""
+    bounds, flat = _bounds(lists), one_array(lists).flatten().to_numpy(zero_copy_only=False).astype(np.int64)
+    found: list[bytes | None] = []
+    for low, high in pairwise(bounds.tolist()):
+        registers = np.zeros(REGISTERS, np.uint8)
+        np.maximum.at(registers, flat[low:high] >> CELL_SHIFT, (flat[low:high] & RANK_MASK).astype(np.uint8))
+        found.append(registers.tobytes() if high > low else None)
+    return pa.array(found, pa.binary())
+
+
 key, average = decimals.key, decimals.average
 
 
@@ -178,6 +191,7 @@ def variable_average(upper: int, lower: int, high: int, low: int, marks: int, co
 
 _ROWS = "STRUCT(id BIGINT, y DOUBLE, x DOUBLE, low BIGINT, high BIGINT, out_low BIGINT, out_high BIGINT)[]"
 LIST_AGGREGATES: list[tuple[str, list[str], str, Callable[..., pa.Array]]] = [
+    ("registers_of", ["BIGINT[]"], "BLOB", registers_of),
     ("numeric_deviation", [f"{VARIABLE}[]", "VARCHAR", "BIGINT"], VARIABLE, in_run(numeric_deviation)),
     ("float8_aggregate", ["DOUBLE[]", "DOUBLE[]", "VARCHAR", "BIGINT"], "DOUBLE", in_run(float8_aggregate)),
     ("float8_window", [_ROWS, "VARCHAR", "BIGINT"], "STRUCT(id BIGINT, v DOUBLE)[]", in_run(float8_window)),

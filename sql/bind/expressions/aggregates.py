@@ -28,6 +28,7 @@ from sql.bind.expressions.operators import no_function, pick_function, written_c
 from sql.bind.expressions.placeholder_columns import FIRST_AGGREGATE, FIRST_WINDOW
 from sql.errors import SqlError, not_supported
 from sql.functions.signatures import Signature
+from sql.functions.sketches import CELLS
 from sql.functions.table import AGGREGATE_ROWS, AGGREGATES, WINDOW_ROWS, WITHIN_GROUP
 from sql.parse.syntax import (
     ArrayItems,
@@ -45,10 +46,10 @@ from sql.parse.syntax import (
     TypeName,
 )
 from sql.parse.syntax import Expression as Written
-from sql.tree.expressions import AggregateCall, Expression, Literal, SortKey
+from sql.tree.expressions import AggregateCall, Call, Cast, Expression, Literal, SortKey
 from sql.tree.walks import children, columns_of, map_parts
 from sql.types.casts import require_equality
-from sql.types.datatypes import INT4, SqlType
+from sql.types.datatypes import BYTEA, FLOAT8, INT4, INT8, TEXT, SqlType
 
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
@@ -392,8 +393,11 @@ def made(binder: Binder, node: FunctionCall) -> Expression:
         raise SqlError("42809", message, node.position)
     inner = replace(binder, inside_aggregate=True)
     keys = [key.expression for key in node.within_group]
+    mark = Mark.of(binder.scope.outer)
     operands = [inner.bind(argument) for argument in (*node.arguments, *keys)]
     pick(node.name, operands, node.position)
+    if canonical == "approx_count_distinct":
+        return _estimated_count(binder, node, operands[0], mark)
     return binder.bind(MADE_FORMS[canonical](binder, node))
 
 
@@ -409,6 +413,26 @@ def _chosen(is_largest: bool, key_first: bool) -> Callable[[Binder, FunctionCall
         return replace(node, name="first", arguments=(value,), order_by=(order, *node.order_by), filter=known)
 
     return form
+
+
+def _estimated_count(binder: Binder, node: FunctionCall, value: Expression, mark: Mark) -> Expression:
+    """Return the number of different values that registers tell; of a type whose values have no
+    cells, since equal ones may have different texts, the number that is counted.
+    """
+    kind = value.type
+    if kind.family in ("int2", "int4", "oid", "bool"):
+        value = Cast(Cast(value, INT4) if kind.family == "bool" else value, INT8)
+    elif kind.family == "float4":
+        value = Cast(value, FLOAT8)
+    elif kind.family in ("unknown", "bpchar", "uuid"):
+        value = coerce(value, TEXT, binder.context) if kind.family == "unknown" else Cast(value, TEXT)
+    elif kind.family not in CELLS:
+        return binder.bind(replace(node, name="count", distinct=True))
+    condition = None if node.filter is None else bind_filter(binder, node)
+    cell = Call("value_cell", (value,), INT8)
+    call = AggregateCall("distinct_registers", (cell,), BYTEA, condition, False, node.position, node.text)
+    estimate = Call("distinct_estimate", (at_home(binder, node.label, call, mark),), INT8)
+    return Call("coalesce", (estimate, Literal(0, INT8)), INT8, node.position, node.text)
 
 
 def _set(_: Binder, node: FunctionCall) -> Written:
