@@ -69,6 +69,11 @@ class CompileProcess:
         """The number of the process."""
         return self._process.pid
 
+    @property
+    def is_running(self) -> bool:
+        """False where it has ended, as by the system's want of memory."""
+        return self._process.poll() is None
+
     def processor_s(self) -> float:
         """Return how long the process has had a processor, in seconds.
 
@@ -210,6 +215,8 @@ class CompileProcesses:
             with self._changed:
                 if self._is_closed:
                     raise CompileError("the server is shutting down")
+                while self._free and not self._free[-1].is_running:
+                    self._free.pop().end()
                 if self._free or len(self._busy) < self._count_max:
                     process = self._free.pop() if self._free else CompileProcess(self._memory_bytes_max)
                     self._busy.add(process)

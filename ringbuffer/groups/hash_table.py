@@ -254,7 +254,7 @@ def prefetch_slot(slots: Words, mixed: np.uint64) -> None:
     prefetch(signed_word(slots.ctypes.data) + 8 * (signed_word(mixed) & (len(slots) - 1)))
 
 
-@sized_kernel
+@kernel
 def prefetch_row(slots: Words, rows: Words, mixed: np.uint64, row_words: int) -> None:
     """Begin to load the row that a later `find_group` of keys with this hash returns, most likely.
 

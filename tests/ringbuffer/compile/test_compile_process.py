@@ -144,6 +144,14 @@ def test_a_process_that_was_killed_is_replaced(processes: CompileProcesses) -> N
     assert total(processes, 10) == 17
 
 
+def test_a_process_that_was_killed_before_anybody_asked_is_replaced(processes: CompileProcesses) -> None:
+    processes.prepare()
+    killed = only_process(processes)
+    os.kill(killed, signal.SIGKILL)
+    os.waitid(os.P_PID, killed, os.WEXITED | os.WNOWAIT)
+    assert total(processes, 0) == 7
+
+
 def test_what_ends_its_process_is_refused(processes: CompileProcesses) -> None:
     """As the system does when it has no memory left."""
 
