@@ -23,7 +23,6 @@ from ringbuffer.scalar.numbers.int128 import unsigned_word, words_intrinsic
 I8 = ir.IntType(8)
 I32 = ir.IntType(32)
 POINTER = I8.as_pointer()
-MIX = -7046029254386353131
 
 reserve_stack: Any = cgutils.alloca_once
 insert_function: Any = cgutils.get_or_insert_function
@@ -154,13 +153,6 @@ def compare_rest(a0: int, a1: int, aheap: int, b0: int, b1: int, bheap: int) -> 
     if order == 0:
         return 0
     return -1 if order < 0 else 1
-
-
-@kernel
-def mix_word(mixed: int, word: int) -> int:
-    """Return a hash state after one more word."""
-    mixed = (mixed ^ word) * MIX
-    return mixed ^ ((mixed >> 32) & LENGTH_MASK)
 
 
 @kernel
