@@ -157,7 +157,7 @@ class Committer:
             return None
         log = self.log
         with log.lock:
-            if not log.takes or self._catalog.image is not image or not log.fits(bytes_of(records)):
+            if not log.takes or self._catalog.image is not image or not log.fits(bytes_of(records, transaction.batch)):
                 return None
             arrive(transaction, stages, log.stamp())
             try:
@@ -231,12 +231,12 @@ class Committer:
                         log.wait_until_open()
                     if self._catalog.image is not image:
                         continue
-                    if log.fits(bytes_of(records)):
+                    if log.fits(bytes_of(records, transaction.batch)):
                         arrive(transaction, stages, log.stamp())
                         if self._append(transaction, stages, records, number, answer):
                             answer(None)
                         return
-                log.make_room(bytes_of(records))
+                log.make_room(bytes_of(records, transaction.batch))
 
     def _enter_alone(
         self, transaction: Transaction, stages: Sequence[StatementStage], number: int, answer: Answer
@@ -252,8 +252,8 @@ class Committer:
             with log.lock:
                 arrival_us = log.stamp()
             arrive(transaction, stages, arrival_us)
-            while not log.fits(bytes_of([])):
-                log.make_room(bytes_of([]))
+            while not log.fits(bytes_of([], transaction.batch)):
+                log.make_room(bytes_of([], transaction.batch))
             with log.lock:
                 is_done = self._append(transaction, stages, [], number, answer)
         if is_done:

@@ -15,7 +15,7 @@ from engine.catalog.image import CatalogImage, StreamEntry
 from engine.commit.logged_ahead import LoggedAhead
 from engine.commit.staging import AT_ONCE_BYTES_MAX, AT_ONCE_ROWS_MAX, StatementStage
 from engine.commit.transaction import CatalogChange, Transaction, stages_among, with_derived
-from engine.log.batches import BATCH_BYTES_MAX, Batches
+from engine.log.batches import Batch, Batches
 from engine.log.commit_log import statement_flags
 from engine.log.records import STATEMENTS_MAX, Bytes
 from engine.log.replay import RECORDS_COUNT
@@ -146,11 +146,11 @@ def small_records(stages: Sequence[StatementStage]) -> Records | None:
     return records if bytes_of(records) <= AT_ONCE_BYTES_MAX else None
 
 
-def bytes_of(records: Records) -> int:
+def bytes_of(records: Records, batch: Batch | None = None) -> int:
     """Return how much room records take in the log, with the record that decides them."""
     sizes = (sum(memoryview(piece).nbytes for piece in payload) for _, payload in records)
-    deciding = HEADER.size + RECORDS_COUNT.size + BATCH_BYTES_MAX + ALIGNMENT
-    return sum(HEADER.size + size + ALIGNMENT for size in sizes) + deciding
+    named = 0 if batch is None else len(batch.to_bytes()) + ALIGNMENT
+    return sum(HEADER.size + size + ALIGNMENT for size in sizes) + HEADER.size + named
 
 
 def decision(transaction: Transaction, stages: Sequence[StatementStage]) -> Sequence[Bytes]:

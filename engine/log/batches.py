@@ -11,12 +11,10 @@ import struct
 from typing import NamedTuple
 
 from sql.errors import SqlError
-from sql.settings.values import PRODUCER_BYTES_MAX
 
 # The oid of the role, the number, the digest, and the bytes of the producer's name after it.
 HEAD = struct.Struct("<Iq16sH")
 DIGEST_BYTES = 16
-BATCH_BYTES_MAX = HEAD.size + PRODUCER_BYTES_MAX
 # Of all roles together: some 300 bytes of memory each.
 PRODUCERS_MAX = 100_000
 

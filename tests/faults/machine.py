@@ -23,6 +23,7 @@ import engine.database
 import engine.embedded.query_engine
 import views.upkeep.kernels
 from engine.log.commit_log import CommitLog
+from engine.log.segments import Segments
 from engine.storage.kernel_files import KernelFiles
 from engine.storage.storage import TableConnection
 from engine.tables.table_store import FILE_NAME, WRITE_AHEAD_SUFFIX
@@ -283,11 +284,13 @@ def shared_kernels(kernels: Path) -> Iterator[None]:
 @contextmanager
 def fast_starts(kernels: Path) -> Iterator[None]:
     """Do so, and without the functions of the embedded engine: most of a start is to make these
-    known. The log's thread does nothing by the clock: a busy machine would have an event more.
+    known. The log does nothing by the clock, and no segment is filled slowly: a busy machine would
+    have an event more or less.
     """
     tend = CommitLog.tend
     with shared_kernels(kernels), pytest.MonkeyPatch.context() as patch:
         patch.setattr(CommitLog, "tend", lambda log, sync: None if sync else tend(log, sync))
+        patch.setattr(Segments, "_fills_fast", lambda segments: bool(segments._kept))
         patch.setattr(engine.embedded.query_engine, "register_functions", nothing)
         yield
 
