@@ -63,6 +63,8 @@ HALF = np.uint64(32)
 ROW_AHEAD = 8
 SLOT_AHEAD = 16
 FAR_ROWS = 1 << 12
+# One of so many rows has to come to the groups for that.
+PASSED_SHARE = 4
 LINE_WORDS = 8
 
 unsigned_word: Any = np.uint64

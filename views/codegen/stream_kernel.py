@@ -78,6 +78,7 @@ class StreamKernelWriter:
         self.writer = KernelWriter(2, self._failure, is_flat)
         self.columns = InputColumns(with_computed(pipeline.input, computed), stored=True)
         self.computed = computed
+        self._prologue: list[str] = []
         self.probes = ProbeWriter(self.writer, len(pipeline.input))
         self.probes.declare(pipeline.probes)
         places = {expression: len(pipeline.row) + place for place, expression in enumerate(computed)}
@@ -108,6 +109,7 @@ class StreamKernelWriter:
 
     def generate(self) -> GeneratedModule:
         """Write the whole kernel, and return the module."""
+        self._write_prefetches()
         self.probes.write_prefetches(self.pipeline.probes, self.columns)
         self._write_filters(self.pipeline.filters)
         with ExitStack() as loops:
@@ -126,7 +128,6 @@ class StreamKernelWriter:
         with self.writer.block("if not folding:"):
             self.writer.line("continue")
         self._write_room(keys, inputs, firsts)
-        self._write_prefetches()
         self._write_group(keys)
         self._write_list_room(inputs, firsts)
         for first, values in zip(self.grouping.firsts, firsts, strict=True):
@@ -254,7 +255,7 @@ class StreamKernelWriter:
         """Write the lines that begin to load the groups of later rows, if their keys are integers,
         times, texts or booleans of the stream itself.
 
-        Rows that filters leave out do not come here, nor do most of the others then.
+        They are for nothing where filters and joins leave most rows out.
         """
         keys = [key.expression for key in self.grouping.keys]
         columns = [key for key in keys if isinstance(key, Column) and self._is_hashed_early(key)]
@@ -262,7 +263,12 @@ class StreamKernelWriter:
             return
         use = partial(self.writer.use, "groups.hash_table")
         self._control("ROWS_MAX")
-        with self.writer.block(f"if control[ROWS_MAX] > {use('FAR_ROWS')}:"):
+        far = f"control[ROWS_MAX] > {use('FAR_ROWS')}"
+        if self.pipeline.filters or self.pipeline.probes:
+            self._control("ROWS_PASSED")
+            self._prologue.append("passed_before = control[ROWS_PASSED]")
+            far += f" and (control[ROWS_PASSED] - passed_before) * {use('PASSED_SHARE')} >= row - start"
+        with self.writer.block(f"if {far}:"):
             mixed = self._early_hash(columns, use("SLOT_AHEAD"))
             self.writer.line(f"{use('prefetch_slot')}(slots, {mixed})")
             mixed = self._early_hash(columns, use("ROW_AHEAD"))
@@ -425,7 +431,7 @@ class StreamKernelWriter:
             FUNCTION,
             (*ARGUMENTS, *self.probes.arguments()),
             (),
-            self.probes.prologue(),
+            [*self.probes.prologue(), *self._prologue],
             self.probes.lines(),
             self.columns,
             self.expressions,
