@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import engine.dialect.client_encodings  # noqa: F401  # which registers encodings
 from sql.errors import SqlError
 from sql.settings.settings import Settings
 from sql.settings.table import Setting, canonical_name
