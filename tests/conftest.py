@@ -27,7 +27,7 @@ from tests.started import refuse_to_start, starts_something
 from tests.work_units import OneSpark, import_own_share
 
 # A share of what `make test-long` tries: all of `make test` has twenty-five minutes of processor.
-CASES_DEFAULT = 21
+CASES_DEFAULT = 16
 SECONDS_DEFAULT = 240.0
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 SEED_DEFAULT = 20_261_120

@@ -24,7 +24,7 @@ DRAWING = re.compile(
     rf"digraph plan {{\n  rankdir=BT;\n  node \[{BOX}\];\n(  (p\d+ \[label=text, fillcolor=text\]|p\d+ -> p\d+);\n)+}}\n?"
 )
 # Of the names, `make test` takes one of so many parts.
-PARTS = 8
+PARTS = 16
 MARKER = "hostile-marker"
 NAMES = (
     'x"""\nopen("{folder}/hostile-marker", "w").write("in")\n"""',

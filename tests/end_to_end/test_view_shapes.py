@@ -30,7 +30,7 @@ TABLES = (
 )
 TEXTS = ("'a'", "'b'", "'abc'", "NULL", "'a text of more than twelve bytes'")
 WRITERS = 3
-PARTS = 12
+PARTS = 24
 
 
 def row(chance: Random, stream: str) -> str:

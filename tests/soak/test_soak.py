@@ -1,7 +1,7 @@
 """A server is killed again and again while eight clients write: what it acknowledged is counted
 once, and nothing is there by half.
 
-An eighth of --seconds bounds it, a seventh of --cases are its kills: 30 s and 6 if nothing is
+An eighth of --seconds bounds it, a seventh of --cases are its kills: 30 s and 2 if nothing is
 said. Where there are 200, each kind of moment must have been met twenty times.
 """
 
