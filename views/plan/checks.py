@@ -244,10 +244,12 @@ def _refused_streams(relation: Relation, root: Relation) -> SqlError:
     if not above and isinstance(relation, SetOperation) and relation.all:
         hint = "Add GROUP BY or an aggregate: SELECT ..., count(*) FROM (... UNION ALL ...) u GROUP BY ..."
         return refused(f"{_node_text(relation)} of streams without a grouping", _node_text(relation), RULE_A, hint)
-    for _, call in above[-1].aggregates if above else ():
+    for _, call in above[-1].aggregates if above and not properties(relation).grouped else ():
         if not is_combined(call):
             what = f"{call.function} over {_node_text(relation)} of streams"
-            hint = "Ask for counts, sums, averages and extremes, which follow from those of each side, or make a view of each stream."
+            hint = (
+                "Ask for what follows from each side, as counts, extremes and lists do, or make a view of each stream."
+            )
             return refused(what, aggregate_text(call), RULE_A, hint, call.position)
     hint = "Group each of them in a subquery of its own."
     return refused("a query over several streams in a continuous view", _node_text(relation), RULE_C, hint)

@@ -10,7 +10,7 @@ The lists have NULLs, and as many elements as rows have passed the filter.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from sql.emit.duckdb import emit_duckdb
@@ -22,7 +22,7 @@ from sql.types.datatypes import BOOL, INT8, TEXT, array_of
 from views.codegen.grouping import has_state
 from views.model.properties import is_ungrouped
 from views.model.trees import columns_of, meaning, uses_now
-from views.plan.rules.combine_groupings import is_combined
+from views.plan.rules.combine_groupings import is_combined, union_sides
 
 COLLECTED = "array_agg"
 
@@ -33,7 +33,8 @@ def collected_lists(relation: Relation) -> Relation:
     """
     if not isinstance(relation, Aggregate) or not is_ungrouped(relation.input) or relation.sets is not None:
         return relation
-    if any(True for _ in open_columns(relation)) or not any(map(_is_collected, _calls(relation))):
+    collected = _collected_over(relation.input)
+    if any(True for _ in open_columns(relation)) or not any(collected(call) for _, call in relation.aggregates):
         return relation
     width = len(relation.keys)
     items: list[tuple[str, Expression]] = [
@@ -41,21 +42,26 @@ def collected_lists(relation: Relation) -> Relation:
     ]
     calls: list[tuple[str, AggregateCall]] = []
     for name, call in relation.aggregates:
-        found = _list_calls(name, call) if _is_collected(call) else [(name, call)]
+        found = _list_calls(name, call) if collected(call) else [(name, call)]
         columns = tuple(Column(width + len(calls) + place, part, one.type) for place, (part, one) in enumerate(found))
-        items.append((name, _over_lists(call, columns) if _is_collected(call) else columns[0]))
+        items.append((name, _over_lists(call, columns) if collected(call) else columns[0]))
         calls += found
     return Project(replace(relation, aggregates=tuple(calls)), tuple(items))
 
 
-def _calls(grouping: Aggregate) -> Sequence[AggregateCall]:
-    return [call for _, call in grouping.aggregates]
+def _collected_over(rows: Relation) -> Callable[[AggregateCall], bool]:
+    """Return what tells whether an aggregate over rows has neither a state nor finer groups that it
+    can be made of. Over a UNION ALL, a state of a side is no state of the whole but for lists.
+    """
+    is_union = len(union_sides(rows)) > 1
 
+    def is_collected(call: AggregateCall) -> bool:
+        row = AGGREGATE_ROWS.get(call.function)
+        if row is None or is_combined(call):
+            return False
+        return call.distinct or not has_state(call) or (is_union and row.adds_floats)
 
-def _is_collected(call: AggregateCall) -> bool:
-    """Tell whether an aggregate has neither a state nor finer groups that it can be made of."""
-    known = call.function in AGGREGATE_ROWS
-    return known and not is_combined(call) and (call.distinct or not has_state(call))
+    return is_collected
 
 
 def _values(call: AggregateCall) -> list[Expression]:

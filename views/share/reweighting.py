@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from sql.functions.table import DISTINCT_FREE
+from sql.functions.table import AGGREGATE_ROWS, DISTINCT_FREE
 from sql.tree.expressions import AggregateCall, Call, Cast, Column, Expression, Literal
+from sql.tree.walks import children
 from sql.types.datatypes import BOOL, FLOAT8, INT8, SqlType, scaled_numeric
+from views.codegen.values import has_equality, shown_words
 from views.model.exact_sums import sum_type
 
 COUNTS = ("count", "count_star")
@@ -52,6 +54,27 @@ def can_reweight(call: AggregateCall) -> bool:
     return call.function in (*COUNTS, *SUMS, *REPEATED)
 
 
+def can_repeat(call: AggregateCall) -> bool:
+    """Return whether an aggregate can be computed over such rows, each taken as often as rows that
+    it stands for: it has no need of the rows' arrival, and equal values look alike to it.
+    """
+    row = AGGREGATE_ROWS.get(call.function)
+    if row is None or "FIRST" in row.states.values():
+        return False
+    alike = FLOATS if row.adds_floats or row.final == "count" else ()
+    kinds = [part.type for part in _fields(children(call))]
+    if not all(map(has_equality, kinds)):
+        return False
+    return (
+        call.distinct or row.within_group or not any(shown_words(kind) and kind.family not in alike for kind in kinds)
+    )
+
+
+def _fields(parts: Sequence[Expression]) -> list[Expression]:
+    """Return expressions with the fields of rows in the place of the rows."""
+    return [one for part in parts for one in ([part] if part.type.record is None else _fields(children(part)))]
+
+
 def counts_rows(call: AggregateCall) -> bool:
     """Return whether an aggregate depends on how often each row occurs."""
     return call.function in (*COUNTS, *SUMS) and not call.distinct
@@ -59,7 +82,7 @@ def counts_rows(call: AggregateCall) -> bool:
 
 def partial_calls(call: AggregateCall) -> tuple[AggregateCall, ...]:
     """Return the aggregates that a group keeps for an aggregate of its own arguments."""
-    call = replace(call, order_by=(), distinct=False)
+    call = replace(call, distinct=False)
     if call.function != "avg":
         return (call,)
     (argument,) = call.arguments
@@ -87,7 +110,6 @@ def from_partials(call: AggregateCall, partials: Sequence[Expression], weight: E
 
 def from_rows(call: AggregateCall, weight: Expression | None) -> Weighted:
     """Return an aggregate over rows that occur `weight` times each; None: once."""
-    call = replace(call, order_by=())
     if weight is None or not counts_rows(call):
         return Weighted((call,), Column(0, "value", call.type))
     if call.function == "count_star":

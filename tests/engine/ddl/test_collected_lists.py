@@ -31,6 +31,19 @@ QUERIES = (
     "SELECT k, x % 2 AS odd, array_agg(x ORDER BY x, t) AS xs FROM s GROUP BY ROLLUP (k, x % 2)",
     "SELECT name, array_agg(x ORDER BY x) AS xs, string_agg(name || coalesce(t, ''), '' ORDER BY t) FROM s JOIN names USING (k) GROUP BY 1",
     "SELECT upper(string_agg(t, '')) || count(*) AS u FROM s GROUP BY k HAVING cardinality(array_agg(x)) > 2",
+    (
+        "SELECT k, array_agg(x) AS xs, array_agg(n) FILTER (WHERE x > 2) AS ns FROM "
+        "(SELECT k, x, n FROM s UNION ALL SELECT x, k, 7.10 FROM s) u GROUP BY k"
+    ),
+    (
+        "SELECT k, string_agg(t, ',') AS l, stddev(x) AS d, var_pop(n) AS v, count(*), round(corr(f, x)::numeric, 9) AS r "
+        "FROM (SELECT k, t, x, n, f FROM s UNION ALL SELECT x, t, k, 1, 2 FROM s WHERE k < 2) u GROUP BY k"
+    ),
+    "SELECT x, string_agg(p.t, '-' ORDER BY p.t, q.t DESC) AS l, stddev(q.k) AS d, count(*) FROM s p JOIN s q USING (x) GROUP BY x",
+    (
+        "SELECT name, mode() WITHIN GROUP (ORDER BY x) AS m, array_agg(DISTINCT d) AS ds FROM names LEFT JOIN s ON s.k = names.k AND x > 4 "
+        "GROUP BY 1"
+    ),
     "SELECT array_length(array_agg(y), 1) AS n, max(l) AS l FROM (SELECT k, max(x) AS y, string_agg(t, '-') AS l FROM s GROUP BY k) g",
 )
 
@@ -102,7 +115,8 @@ def test_a_list_is_kept_where_a_view_is_replaced(tmp_path: Path) -> None:
     [
         ("corr(DISTINCT x, k) FROM s", "corr(DISTINCT double precision)"),
         ("mode() WITHIN GROUP (ORDER BY x * interval '1 day') FROM s", "mode of interval"),
-        ("array_agg(x) FROM (SELECT x FROM s UNION ALL SELECT k FROM s) u", "array_agg over UNION ALL of streams"),
+        ("first(x) FROM (SELECT x FROM s UNION ALL SELECT k FROM s) u", "first over UNION ALL of streams"),
+        ("first(p.x) FROM s p JOIN s q USING (k)", "first over rows that are grouped before they are joined"),
     ],
 )
 def test_what_tables_have_not_is_refused_at_create_view(text: str, what: str, tmp_path: Path) -> None:

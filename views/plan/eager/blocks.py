@@ -11,7 +11,7 @@ aggregates.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sql.functions.table import AGGREGATE_ROWS
 from sql.tree.expressions import AggregateCall, Column, Expression
@@ -208,7 +208,7 @@ class Blocks:
 
     def home(self, call: AggregateCall) -> Block | None:
         """Return the block that can keep an aggregate, which reads its rows alone."""
-        parts = children(replace(call, order_by=()))
+        parts = children(call)
         found = {id(block): block for part in parts if (block := self._block_of(part)) is not None}
         if len(found) != 1 or not call.arguments:
             return None

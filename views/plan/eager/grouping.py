@@ -18,8 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
+from sql.emit.duckdb import emit_duckdb
 from sql.errors import SqlError
+from sql.functions.table import AGGREGATE_ROWS
 from sql.tree.expressions import AggregateCall, Call, Column, Expression, Literal, OuterColumn, Subquery
 from sql.tree.relations import (
     WINDOW_SHIFT,
@@ -27,15 +30,19 @@ from sql.tree.relations import (
     Distinct,
     Filter,
     Join,
+    OutputColumn,
     Project,
     Relation,
+    Scan,
     SetOperation,
+    TableFunction,
     Values,
 )
 from sql.tree.walks import (
     children,
     map_expression,
     map_parts,
+    open_columns,
     subqueries_of,
     walk,
 )
@@ -54,7 +61,9 @@ from views.plan.eager.slices import are_of_stream, sliced
 from views.plan.joins.join_graph import conjunction, equality
 from views.plan.joins.stream_region import Leaf, Outer, Region, take_apart, ungrouped_streams
 from views.share.reweighting import (
+    ONE,
     Weighted,
+    can_repeat,
     can_reweight,
     counts_rows,
     from_partials,
@@ -89,7 +98,7 @@ class EagerGrouping:
         if not isinstance(relation, Aggregate) or not ungrouped_streams(relation.input):
             return relation
         source, told = sliced(relation.input)
-        if told and all(can_reweight(call) for _, call in relation.aggregates):
+        if told and all(can_reweight(call) or can_repeat(call) for _, call in relation.aggregates):
             relation = replace(relation, input=source)
             self.notices += told
         elif not self._is_needed(relation):
@@ -224,7 +233,7 @@ class _Rewrite:
     def grouped(self, grouping: Aggregate) -> Relation:
         """Return the grouping over groups of the streams below it, with the same columns."""
         for _, call in grouping.aggregates:
-            if not can_reweight(call):
+            if not can_reweight(call) and not can_repeat(call):
                 raise self._refused(call, len(ungrouped_streams(grouping.input)))
         items = self.region.items
         keys = [substitute(key, items) for _, key in grouping.keys]
@@ -234,16 +243,22 @@ class _Rewrite:
         calls = [map_parts(call, blocks.canonical_column) for call in calls]
         for expression in (*blocks.above, *keys):
             blocks.want(expression)
-        homes = self._homes(blocks, calls)
-        self._want_counts(blocks, calls, homes)
-        built = _Built(blocks)
-        source = built.region(self.region)
+        if any(not can_reweight(call) and not call.distinct for call in calls):
+            built, source = self._repeated(blocks, calls)
+            weighted = [from_rows(map_parts(call, built.change), None) for call in calls]
+        else:
+            homes = self._homes(blocks, calls)
+            self._want_counts(blocks, calls, homes)
+            built = _Built(blocks)
+            source = built.region(self.region)
+            weighted = [self._weighted(built, call, home) for call, home in zip(calls, homes, strict=True)]
         self._note(blocks, keys)
-        weighted = [self._weighted(built, call, home) for call, home in zip(calls, homes, strict=True)]
         return _put_together(grouping, source, [built.over(key) for key in keys], weighted)
 
     def _refused(self, call: AggregateCall, streams_count: int) -> SqlError:
         name = "DISTINCT ON" if is_of_distinct_on(call) else call.function
+        if "FIRST" not in AGGREGATE_ROWS[call.function].states.values():
+            name += f" of {', '.join(part.type.sql_name for part in call.arguments)}"
         what = f"{name} over rows that are grouped before they are joined"
         if streams_count > 1:
             hint = "Group each stream in a subquery of its own, and join the groups."
@@ -267,13 +282,27 @@ class _Rewrite:
             return source
         return Project(source, tuple((name, built.over(item)) for name, item in zip(names, items, strict=True)))
 
+    def _repeated(self, blocks: Blocks, calls: Sequence[AggregateCall]) -> tuple[_Built, Relation]:
+        """Return the region's rows, each as often as it occurs."""
+        for call in calls:
+            for part in children(call):
+                blocks.want(part)
+        for block in blocks.all:
+            block.keep(COUNT)
+        built = _Built(blocks)
+        source = built.region(self.region)
+        counts = [built.count(block) for block in blocks.all]
+        series = ("generate_series", (ONE, OuterColumn(0, "rows", INT8)))
+        numbers = TableFunction((series,), False, (OutputColumn("number", INT8),))
+        return built, Join(source, numbers, "cross", None, (reduce(times, counts),))
+
     def _homes(self, blocks: Blocks, calls: Sequence[AggregateCall]) -> list[_Home | None]:
         """Choose the aggregates that the blocks keep; the columns of the others become keys."""
         homes: list[_Home | None] = [None] * len(calls)
         found = [None if call.distinct or call.function == "grouping" else blocks.home(call) for call in calls]
         for call, block in zip(calls, found, strict=True):
             if block is None:
-                for part in children(replace(call, order_by=())):
+                for part in children(call):
                     blocks.want(part)
         for number, (call, block) in enumerate(zip(calls, found, strict=True)):
             if block is None or block.has_all(columns_of_all(children(call))):
@@ -428,6 +457,9 @@ def _put_together(
     named = tuple((name, key) for (name, _), key in zip(grouping.keys, keys, strict=True))
     calls = [call for one in weighted for call in one.calls]
     whole = Aggregate(source, named, tuple((f"a{number}", call) for number, call in enumerate(calls)), grouping.sets)
+    # What the engine refuses is refused now, and not when the view is read.
+    if not any(True for _ in open_columns(whole)):
+        emit_duckdb(replace(whole, input=Scan("rows", "rows", source.schema)), {"rows": "rows"})
     items: list[tuple[str, Expression]] = [(name, Column(at, name, key.type)) for at, (name, key) in enumerate(named)]
     place = len(named)
     for (name, _), one in zip(grouping.aggregates, weighted, strict=True):

@@ -2,6 +2,7 @@
 grouping of what they yield.
 
     GROUP BY k over (s UNION ALL r)     ->  the groups of s and those of r, counts and sums added up by k
+    array_agg(x) over (s UNION ALL r)   ->  the lists of s and those of r, one behind the other
     GROUP BY ROLLUP (k, l) over s       ->  groups by k, l, and ROLLUP over them
     count(DISTINCT x), sum(y) by k      ->  groups by k, x, and the distinct x of each k over them
 
@@ -12,12 +13,13 @@ of it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from sql.functions.table import AGGREGATE_ROWS
 from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
 from sql.tree.relations import Aggregate, Filter, Join, Project, Relation, SetOperation
 from sql.tree.walks import open_columns
-from sql.types.datatypes import FLOAT8, INT8, SqlType
+from sql.types.datatypes import BOOL, FLOAT8, INT8, SqlType
 from views.codegen.values import has_order
 from views.model.exact_sums import EXACT_FAMILIES, quotient, sum_type
 from views.model.properties import is_ungrouped, properties
@@ -35,7 +37,7 @@ def split_unions(relation: Relation) -> Relation:
     """Return an operator as it is, or a grouping of the groups of each side in the place of one
     over a UNION ALL.
     """
-    if not isinstance(relation, Aggregate) or not _can_combine(relation):
+    if not isinstance(relation, Aggregate) or not (_can_combine(relation) or _can_append(relation)):
         return relation
     sides = union_sides(relation.input)
     return Combination(relation).over(sides) if len(sides) > 1 else relation
@@ -81,6 +83,11 @@ def union_all(sides: list[Relation]) -> Relation:
     return whole
 
 
+def is_list(call: AggregateCall) -> bool:
+    """Return whether an aggregate lists values in the order of the rows."""
+    return call.function == "array_agg" and not call.distinct and not call.order_by
+
+
 def is_combined(call: AggregateCall) -> bool:
     """Return whether an aggregate can be made of those of finer groups."""
     if call.distinct and call.function in STATISTICS and not call.order_by:
@@ -110,11 +117,17 @@ class Combination:
         for _, call in self.grouping.aggregates:
             if is_of_values(call):
                 self._finer_key(call)
-        # All places of columns are known only now: keys, finer keys, then what is aggregated.
+        # All places of columns are known only now: keys, finer keys, then what is aggregated, and
+        # the number of the side.
         wanted = [self._wanted(name, call) for name, call in self.grouping.aggregates]
         keys = self.grouping.keys
         finer = tuple((f"distinct{index}", key) for index, key in enumerate(self.finer))
-        groups = union_all([Aggregate(side, (*keys, *finer), tuple(self.calls)) for side in sides])
+        parts: list[Relation] = [Aggregate(side, (*keys, *finer), tuple(self.calls)) for side in sides]
+        if any(how == "list" for _, how in wanted):
+            number = Column(len(parts[0].schema), "side", INT8)
+            parts = [_numbered(part, place) for place, part in enumerate(parts)]
+            wanted = [(_by_side(calls, number, len(sides)) if how == "list" else calls, how) for calls, how in wanted]
+        groups = union_all(parts)
         own = tuple((name, Column(index, name, key.type)) for index, (name, key) in enumerate(keys))
         upper = tuple(call for calls, _ in wanted for call in calls)
         whole = Aggregate(groups, own, upper, self.grouping.sets)
@@ -141,7 +154,7 @@ class Combination:
 
     def _wanted(self, name: str, call: AggregateCall) -> tuple[list[tuple[str, AggregateCall]], str]:
         """Return the aggregates above that an aggregate is made from, and how: 'count', 'quotient',
-        or as it comes.
+        'list', or as it comes.
         """
         if call.function == "grouping":
             keys = [meaning(key) for _, key in self.grouping.keys]
@@ -155,6 +168,8 @@ class Combination:
             index = self._finer_key(call)
             column = Column(len(self.grouping.keys) + index, f"distinct{index}", call.arguments[0].type)
             return [(name, replace(call, arguments=(column,), filter=None))], ""
+        if is_list(call):
+            return [(name, AggregateCall("first", (self._part(name, call),), call.type))], "list"
         if call.function in REPEATED_ONCE:
             return [(name, replace(call, distinct=False, arguments=(self._part(name, call),), filter=None))], ""
         if call.function != "avg":
@@ -189,8 +204,24 @@ def _value(call: AggregateCall, how: str, found: list[Column]) -> Expression:
         if found[0].type.family in FLOATS:
             return Call("divide", (found[0], Cast(Cast(found[1], INT8), FLOAT8)), call.type)
         return quotient(found[0], found[1], call.type)
+    if how == "list":
+        lists: list[Expression] = [*found]
+        return reduce(lambda one, other: Call("array_cat", (one, other), call.type), lists)
     value = found[0] if found[0].type == call.type else Cast(found[0], call.type)
     return Call("coalesce", (value, Literal(0, INT8)), INT8) if how == "count" else value
+
+
+def _numbered(groups: Relation, side: int) -> Relation:
+    """Return the groups of a side with its number."""
+    columns = [(column.name, Column(place, column.name, column.type)) for place, column in enumerate(groups.schema)]
+    return Project(groups, (*columns, ("side", Literal(side, INT8))))
+
+
+def _by_side(calls: list[tuple[str, AggregateCall]], number: Column, sides: int) -> list[tuple[str, AggregateCall]]:
+    """Return an aggregate of the group of each side; there is at most one."""
+    ((name, call),) = calls
+    conditions = [Call("eq", (number, Literal(side, INT8)), BOOL) for side in range(sides)]
+    return [(f"{name}_{side}", replace(call, filter=condition)) for side, condition in enumerate(conditions)]
 
 
 def is_of_values(call: AggregateCall) -> bool:
@@ -206,9 +237,19 @@ def _can_combine(grouping: Aggregate) -> bool:
     """Return whether a grouping is a stream's first, and its aggregates can be made of finer
     ones.
     """
-    if not is_ungrouped(grouping.input) or any(True for _ in open_columns(grouping)):
+    return _is_first(grouping) and all(is_combined(call) for _, call in grouping.aggregates)
+
+
+def _can_append(grouping: Aggregate) -> bool:
+    """Return whether some aggregates of a first grouping are lists, which each side has once."""
+    calls = [call for _, call in grouping.aggregates]
+    if grouping.sets is not None or any(map(is_of_values, calls)) or not _is_first(grouping):
         return False
-    return all(is_combined(call) for _, call in grouping.aggregates)
+    return all(is_list(call) or is_combined(call) for call in calls)
+
+
+def _is_first(grouping: Aggregate) -> bool:
+    return is_ungrouped(grouping.input) and not any(True for _ in open_columns(grouping))
 
 
 def _key(call: AggregateCall) -> AggregateCall:
