@@ -10,7 +10,7 @@ anything.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from engine.catalog.image import CatalogImage
@@ -25,6 +25,7 @@ from sql.tree.expressions import Literal
 from sql.types.datatypes import SqlType
 from sql.values.literals import input_value
 from sql.wire.messages import Parse
+from sql.wire.packets import HEAD_OFFSET
 
 CONSTANT = r"('[^']*'|-?[0-9]{1,18})"
 # Of !=- the lexer makes one operator.
@@ -39,11 +40,15 @@ SHAPED = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 COMPARED = re.compile(rf"{OPERATOR}([ \t\n]*){CONSTANT}")
+# In the bytes of a text whose constants need no look at encoding and settings.
+TEXT_CONSTANT, NUMBER_CONSTANT = rb"'([^'\\\0\x80-\xff]*)'", rb"(-?[0-9]{1,18})"
 SHAPE_CHARACTERS_MAX = 1_000
 # Queries of tools on the catalog are long.
 TEXT_CHARACTERS_MAX = 8_192
 # Of a session: texts that came once.
 ONCE_MAX = 128
+# Finds the values of the parameters in a packet, None where it is not the one that is known.
+Values = Callable[[bytes], Sequence[bytes | None] | None]
 # Types of parameters that are read as constants are, without an error that tells where it is.
 QUOTED = frozenset({"text", "varchar", "uuid", "date", "timestamp", "timestamptz"})
 
@@ -166,6 +171,27 @@ class Shapes:
             return
         if isinstance(prepared.statement, Select):
             self._names.keep_plan(shape, prepared)
+
+
+def packets_like(text: str) -> tuple[bytes, Values]:
+    """Return what begins the texts that differ from one with a shape in constants alone, and what
+    finds the constants in the packets with these texts.
+    """
+    match = SHAPED.match(text)
+    assert match is not None
+    pieces, end = [], 0
+    for one in COMPARED.finditer(text, match.start("conditions"), match.end("conditions")):
+        constant = TEXT_CONSTANT if one[3][0] == "'" else NUMBER_CONSTANT
+        pieces += [re.escape(text[end : one.start(3)].encode()), constant]
+        end = one.end(3)
+    pattern = re.compile(b"".join((*pieces, re.escape(text[end:].encode()), b"\0")))
+
+    def values(packet: bytes) -> Sequence[bytes] | None:
+        found = pattern.fullmatch(packet, HEAD_OFFSET)
+        is_whole = found is not None and int.from_bytes(packet[1:HEAD_OFFSET], "big") == len(packet) - 1
+        return found.groups() if found is not None and is_whole else None
+
+    return text[: match.start("conditions")].encode(), values
 
 
 def parse_key(message: Parse) -> str:

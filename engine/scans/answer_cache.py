@@ -52,11 +52,15 @@ class KeptAnswer:
 
     def holds(self, image: CatalogImage) -> bool:
         """True while the answer is what a new run would give."""
-        return (
-            image.version == self.image_version
-            and all(view.committed == version.position for view, version in self.versions)
-            and all(data.committed == version for data, version in self.tables)
-        )
+        if image.version != self.image_version:
+            return False
+        for view, version in self.versions:
+            if view.committed != version.position:
+                return False
+        for data, number in self.tables:
+            if data.committed != number:
+                return False
+        return True
 
 
 class KeptAnswers:
@@ -84,13 +88,20 @@ class KeptAnswers:
                 return None
             if not agrees(transaction, answer.versions):
                 return None
-        if not answer.holds(image):
-            with self._lock:
-                self._answers.pop(key, None)
+        if self.holding(key, image) is None:
             return None
         if transaction is not None:
             note(transaction, answer.versions)
         return answer.data
+
+    def holding(self, key: object, image: CatalogImage) -> KeptAnswer | None:
+        """Return the answer if it is right for what is committed."""
+        answer = self._answers.get(key)
+        if answer is not None and not answer.holds(image):
+            with self._lock:
+                self._answers.pop(key, None)
+            return None
+        return answer
 
     def forget(self, image: CatalogImage) -> None:
         """Drop the answers of older catalogs, and with them those of views that were dropped."""

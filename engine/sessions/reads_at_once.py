@@ -8,17 +8,19 @@ done, and the general way takes it, which also knows all errors. Must not know s
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from weakref import ref
 
-from engine.catalog.per_image import PerImage
+from engine.catalog.per_image import nothing
 from engine.execution.names import Names
 from engine.execution.outcome import encode, expand, row_description
 from engine.execution.prepared import Portal, Prepared, parameter
 from engine.execution.reading import answer_key
-from engine.execution.shapes import Shaped, Shapes
+from engine.execution.shapes import Shaped, Shapes, Values, packets_like
+from engine.scans.answer_cache import KeptAnswer
 from engine.scans.point_reads import INTEGERS, PointRead, point_read
 from engine.scans.table_rows import QuickRow
 from ringbuffer.encode.output_forms import Forms
@@ -72,26 +74,28 @@ class KnownRead:
 
 @dataclass(frozen=True, slots=True)
 class ReadPacket:
-    """A packet that was taken apart: the next one of its statement needs comparisons alone.
+    """A packet that was a read: while the settings and the image of the catalog stay, the next one
+    like it needs comparisons alone.
 
     Attributes:
-        head: the bytes from the name of the portal to before the values.
-        tail: the bytes after the values, of which `bind_bytes` are Bind's.
-        known: how its rows are read by key; None: they are a kept answer, whose key is `kept`.
-        formats: of the parameters.
+        head: the bytes after the first length up to the values.
         captured: the settings.
+        values: returns the values of the parameters in a packet, None where that is not like this.
+        name: of the statement that a Bind is for; None of a text.
+        known: how its rows are read by key; None: they are a kept answer.
+        kept: this answer; the cache lets go of it.
+        formats: of the parameters.
         reply: what goes before the rows.
     """
 
     head: bytes
-    tail: bytes
-    bind_bytes: int
-    name: str
-    prepared: Prepared
-    known: KnownRead | None
-    kept: object
-    formats: tuple[int, ...]
     captured: SessionSettings
+    values: Values
+    name: str | None
+    prepared: Prepared | None
+    known: KnownRead | None
+    kept: Callable[[], KeptAnswer | None]
+    formats: Sequence[int]
     reply: bytes
 
 
@@ -109,38 +113,58 @@ class ReadsAtOnce:
         self.shapes = Shapes(session.settings, names)
         # The text that was looked at last, with its shape.
         self._shaped: tuple[str, Shaped | None] = ("", None)
-        self._packet: PerImage[ReadPacket] = PerImage()
 
-    def is_like_last(self, data: bytes) -> bool:
-        """Tell whether a packet begins as the last one that was a read. Cheap."""
-        packet = self._packet.find(self._server.catalog.image)
-        return packet is not None and data.startswith(packet.head, HEAD_OFFSET)
-
-    def answer(self, data: bytes) -> bytes | bool:
-        """Do a whole read of the socket, if it is one read that is answered at once; see
-        PacketsProtocol.
+    def answer(self, data: bytes, image: CatalogImage) -> tuple[bytes, ReadPacket] | None:
+        """Do a whole read of the socket, if it is one read that is answered at once: return the
+        reply, and what is known of packets like this one.
 
         The caller, `RowInserts.answer`, has seen that the session is free.
         """
-        if data[0] != QUERY:
-            reply = self._answer_bind(data)
-            return False if reply is None else reply
-        reply = self._answer_query(data)
-        if reply is None:
-            return False
-        self._session.names.drop_unnamed()
-        return self._ended(reply)
-
-    def _ended(self, reply: bytes) -> bytes:
-        """Return a reply with what follows it, after everything that ends with a transaction has
-        ended.
-        """
-        session = self._session
-        session.names.end_transaction(committed=True)
+        session, is_query = self._session, data[0] == QUERY
+        if is_query:
+            session.identity.look()
+        packet = self._look_up_text(data, image) if is_query else self._look_up(data, image)
+        rows = None if packet is None else self._rows_of(packet, data, image)
+        if packet is None or rows is None:
+            return None
+        self._note(packet, data, looks=True)
         session.settings.commit()
         changed = session.settings.changed_reports()
         told = b"".join(writer.parameter_status(name, value) for name, value in changed)
-        return reply + told + session.inbox.take() + IDLE
+        return packet.reply + rows + told + session.inbox.take() + IDLE, packet
+
+    def again(self, packet: ReadPacket, data: bytes, image: CatalogImage) -> bytes | None:
+        """Return the reply to a packet that begins as one that was a read, under the same image and
+        settings.
+
+        The look at what the session may read is the same then, and no setting is to be kept or
+        told.
+        """
+        rows = self._rows_of(packet, data, image)
+        if rows is None:
+            return None
+        self._note(packet, data, looks=False)
+        return b"".join((packet.reply, rows, self._session.inbox.take(), IDLE))
+
+    def _rows_of(self, packet: ReadPacket, data: bytes, image: CatalogImage) -> bytes | None:
+        values = packet.values(data)
+        if values is None:
+            return None
+        if packet.known is None or packet.prepared is None:
+            answer = packet.kept()
+            return answer.data if answer is not None and answer.holds(image) else None
+        return self._rows(packet.known, values, packet.formats, packet.prepared)
+
+    def _note(self, packet: ReadPacket, data: bytes, looks: bool) -> None:
+        """Begin and end the transaction of a packet that is answered."""
+        session, is_text = self._session, packet.name is None
+        session.begin_message(is_text, looks)
+        if packet.prepared is None or is_text:
+            session.doing.begin(data[HEAD_OFFSET:-1].decode())
+            session.names.drop_unnamed()
+        else:
+            session.doing.begin(packet.prepared.shown_text)
+        session.names.end_transaction(committed=True)
 
     def find_portal(self, portal: Portal, row_limit: int, image: CatalogImage) -> bytes | None:
         """Return the reply to an Execute."""
@@ -161,13 +185,14 @@ class ReadsAtOnce:
 
     def find_text(self, text: str, image: CatalogImage) -> bytes | None:
         """Return the reply to the whole text of a Query."""
-        settings = self._session.settings
         self._shaped = text, None
-        kept = self._kept(answer_key(text.rstrip(AFTER), (), settings, described=False), image)
-        if kept is None:
-            self._shaped = text, self.shapes.find(text, image)
-            return self._by_key(image)
-        return kept
+        kept = self._kept(answer_key(text.rstrip(AFTER), (), self._session.settings, described=False), image)
+        found = self._by_key(text, image) if kept is None else None
+        if found is None:
+            return kept
+        shaped, known = found
+        rows = self._rows(known, shaped.values, (0,) * len(shaped.values), shaped.prepared)
+        return None if rows is None else known.description + rows
 
     def plan(self, text: str) -> Plan | None:
         """Return the statement of a text that `find_text` has looked at, with its values, None:
@@ -194,14 +219,14 @@ class ReadsAtOnce:
             server.transactions.begin_reading(transaction)
         return answers.find(key, image, transaction)
 
-    def _by_key(self, image: CatalogImage) -> bytes | None:
-        """Return the reply to a text that is a read by key of a known shape."""
-        _, shaped = self._shaped
+    def _by_key(self, text: str, image: CatalogImage) -> tuple[Shaped, KnownRead] | None:
+        """Return how a text is read that is a read by key of a known shape."""
+        shaped = self.shapes.find(text, image)
+        self._shaped = text, shaped
         known = None if shaped is None else self._known(shaped.prepared, (), image)
         if shaped is None or known is None or not self._session.identity.may_run(known.bound, image):
             return None
-        rows = self._rows(known, shaped.values, (0,) * len(shaped.values), shaped.prepared)
-        return None if rows is None else known.description + rows
+        return shaped, known
 
     def _known(self, prepared: Prepared, formats: Sequence[int], image: CatalogImage) -> KnownRead | None:
         """Return how a statement is read, None: the general way reads it."""
@@ -243,51 +268,27 @@ class ReadsAtOnce:
                 quick = self._server.engines.points.quick(read, codes, Forms(*self._session.settings.shown))
         return KnownRead(bound, read, sought, quick, codes, row_description(schema, formats))
 
-    def _answer_query(self, data: bytes) -> bytes | None:
-        session = self._session
-        text = query_text(data, session.settings.is_conforming)
-        if text is None:
+    def _look_up_text(self, data: bytes, image: CatalogImage) -> ReadPacket | None:
+        """Return what is known of a packet that is one Query, None: it is none of ours."""
+        settings = self._session.settings
+        given = query_text(data, settings.is_conforming)
+        if given is None:
             return None
-        found = text.decode()
-        session.identity.look()
-        reply = self.find_text(found, self._server.catalog.image)
-        if reply is not None:
-            session.begin_message(simple=True)
-            session.doing.begin(found)
-        return reply
-
-    def _answer_bind(self, data: bytes) -> bytes | None:
-        image, session = self._server.catalog.image, self._session
-        packet = self._packet.find(image)
-        values = None
-        if packet is not None and packet.captured is session.settings.captured():
-            values = values_of(data, packet) if packet.prepared is self._statements.get(packet.name) else None
-        # Under the same image and settings the look at what the session may read is the same, and
-        # no setting is to be kept or told.
-        is_again = values is not None
-        if packet is None or values is None:
-            packet = self._look_up(data, image)
-            values = None if packet is None else values_of(data, packet)
-            if packet is None or values is None or not self._may_run(packet, image):
-                self._packet.forget()
-                return None
-            self._packet.keep(image, packet)
-        if packet.known is None:
-            rows = self._server.engines.answers.find(packet.kept, image, None)
-        else:
-            rows = self._rows(packet.known, values, packet.formats, packet.prepared)
-        if rows is None:
+        text, head, values = given.decode(), data[HEAD_OFFSET:], same_as(data)
+        key = answer_key(text.rstrip(AFTER), (), settings, described=False)
+        answer = self._server.engines.answers.holding(key, image)
+        if answer is not None:
+            return ReadPacket(head, settings.captured(), values, None, None, None, ref(answer), (), b"")
+        found = self._by_key(text, image)
+        if found is None:
             return None
-        session.begin_message(simple=False, looks=not is_again)
-        session.doing.begin(packet.prepared.shown_text)
-        if not is_again:
-            return self._ended(packet.reply + rows)
-        session.names.end_transaction(committed=True)
-        return packet.reply + rows + session.inbox.take() + IDLE
-
-    def _may_run(self, packet: ReadPacket, image: CatalogImage) -> bool:
-        # The settings are part of the key of a kept answer.
-        return packet.known is None or self._session.identity.may_run(packet.known.bound, image)
+        shaped, known = found
+        if shaped.values:
+            head, values = packets_like(text)
+        formats = (0,) * len(shaped.values)
+        return ReadPacket(
+            head, settings.captured(), values, None, shaped.prepared, known, nothing, formats, known.description
+        )
 
     def _look_up(self, data: bytes, image: CatalogImage) -> ReadPacket | None:
         """Take a packet apart, None: it is none of ours."""
@@ -305,9 +306,12 @@ class ReadsAtOnce:
             return None
         if len(message.parameter_formats) not in (0, 1, message.parameters_count):
             return None
-        known = self._known(prepared, message.result_formats, image)
-        kept = self._kept_key(prepared, message.result_formats, image) if known is None else None
-        if known is None and kept is None:
+        settings, known = self._session.settings, self._known(prepared, message.result_formats, image)
+        answer = self._kept_answer(prepared, message.result_formats, image) if known is None else None
+        if known is None and answer is None:
+            return None
+        # The settings are part of the key of a kept answer.
+        if known is not None and not self._session.identity.may_run(known.bound, image):
             return None
         start = message.parameters_offset
         bind_bytes = 2 + 2 * len(message.result_formats)
@@ -316,21 +320,21 @@ class ReadsAtOnce:
             assert prepared.schema is not None
             reply += row_description(prepared.schema, message.result_formats)
         formats = tuple(expand(message.parameter_formats, message.parameters_count))
-        captured = self._session.settings.captured()
-        return ReadPacket(
-            data[HEAD_OFFSET:start], data[bind_end - bind_bytes :], bind_bytes, message.statement, prepared, known,
-            kept, formats, captured, reply,
-        )  # fmt: skip
+        head, values = data[HEAD_OFFSET:start], same_as(data)
+        if formats:
+            values = values_after(len(head), len(formats), data[bind_end - bind_bytes :], bind_bytes)
+        kept = nothing if answer is None else ref(answer)
+        return ReadPacket(head, settings.captured(), values, message.statement, prepared, known, kept, formats, reply)
 
-    def _kept_key(self, prepared: Prepared, formats: Sequence[int], image: CatalogImage) -> object | None:
-        """Return the key of the kept answer to a statement, None where there is none that holds."""
+    def _kept_answer(self, prepared: Prepared, formats: Sequence[int], image: CatalogImage) -> KeptAnswer | None:
+        """Return the kept answer to a statement, None where there is none that holds."""
         session, schema = self._session, prepared.schema
         if prepared.parameter_types or schema is None or len(formats) not in (0, 1, len(schema)):
             return None
         if session.connection.encoding.converts or not prepared.is_bound_to(image, session.settings):
             return None
         key = answer_key(prepared.text, tuple(expand(formats, len(schema))), session.settings, described=True)
-        return key if self._server.engines.answers.find(key, image, None) is not None else None
+        return self._server.engines.answers.holding(key, image)
 
     def _rows(
         self, known: KnownRead, values: Sequence[bytes | None], formats: Sequence[int], prepared: Prepared
@@ -389,21 +393,30 @@ def one_row(
     return NO_ROW if fields is None else writer.data_row(fields) + ONE_ROW
 
 
-def values_of(data: bytes, packet: ReadPacket) -> list[bytes | None] | None:
-    """Return the values of the parameters, None where the rest is not that of the known packet."""
-    if not data.startswith(packet.head, HEAD_OFFSET):
-        return None
-    values: list[bytes | None] = []
-    at = HEAD_OFFSET + len(packet.head)
-    for _ in packet.formats:
-        length = int.from_bytes(data[at : at + 4], "big", signed=True)
-        at += 4
-        if length < -1:
-            return None
-        values.append(None if length < 0 else data[at : at + length])
-        at += max(length, 0)
-    is_known = data[at:] == packet.tail and int.from_bytes(data[1:HEAD_OFFSET], "big") == at + packet.bind_bytes - 1
-    return values if is_known else None
+def same_as(packet: bytes) -> Values:
+    """Return what knows this packet alone, which has no values."""
+    return lambda data: () if data == packet else None
+
+
+def values_after(head_bytes: int, count: int, tail: bytes, bind_bytes: int) -> Values:
+    """Return what finds the values of a Bind between a known head and a known tail, of which
+    `bind_bytes` are Bind's.
+    """
+
+    def values(data: bytes) -> Sequence[bytes | None] | None:
+        found: list[bytes | None] = []
+        at = HEAD_OFFSET + head_bytes
+        for _ in range(count):
+            length = int.from_bytes(data[at : at + 4], "big", signed=True)
+            at += 4
+            if length < -1:
+                return None
+            found.append(None if length < 0 else data[at : at + length])
+            at += max(length, 0)
+        is_known = data[at:] == tail and int.from_bytes(data[1:HEAD_OFFSET], "big") == at + bind_bytes - 1
+        return found if is_known else None
+
+    return values
 
 
 def read_value(value: bytes | None, kind: SqlType, format_code: int) -> int | bytes | None:

@@ -26,7 +26,7 @@ from engine.execution.parameter_rows import ComputedRow, ParameterRow, parameter
 from engine.execution.prepared import Prepared
 from engine.ingest.field_readers import FieldReader
 from engine.ingest.insert import HEAD, InsertTarget, now_in
-from engine.sessions.reads_at_once import IDLE
+from engine.sessions.reads_at_once import IDLE, ReadPacket
 from engine.sessions.staged_inserts import INSERTED, PerHead
 from engine.streams.stream import arrived
 from ringbuffer.decode.literals import NO_COLUMNS
@@ -51,7 +51,8 @@ HEAD_BYTES = re.compile(HEAD.pattern.encode(), re.IGNORECASE)
 NAME_OFFSET = HEAD_OFFSET + 1
 # Execute's row limit lies between the two: a statement without rows has none to limit.
 EXECUTE_SYNC_BYTES = len(EXECUTE + NO_LIMIT + SYNC)
-# Packets of one statement: a client may choose other formats from time to time.
+# Packets of one statement, since a client may choose other formats from time to time, and packets
+# of a session that were done last.
 PACKETS_KEPT_MAX = 8
 # The shape of a row with computed values, its parameters with their formats, and the reply.
 Computed = tuple[ComputedRow, Sequence[bytes | None], tuple[int, ...], bytes]
@@ -115,7 +116,7 @@ class KnownInsert:
     waits: bool
     readers: Sequence[Reader]
     packet: InsertPacket | None = None
-    name: str = ""
+    name: str | None = None
     prepared: Prepared | None = None
     is_conforming: bool = True
 
@@ -137,9 +138,8 @@ class RowInserts:
         self._server = session.server
         self._prepared = prepared
         self._known_texts: PerHead[KnownInsert | None] = PerHead(session, self._learn_text)
-        # The last ones of both kinds.
-        self._last_text: PerImage[KnownInsert] = PerImage()
-        self._last_bind: PerImage[KnownInsert] = PerImage()
+        # What was done last, the last first.
+        self._recent: PerImage[list[KnownInsert | ReadPacket]] = PerImage()
 
     # Whole packets.
 
@@ -151,25 +151,37 @@ class RowInserts:
         session = self._session
         if session.block.open is not None or session.idle.is_running:
             return False
-        image = self._server.catalog.image
-        is_query = data[0] == QUERY
-        if not is_query and session.reads.is_like_last(data):
-            return session.reads.answer(data)
-        last = self._last_text if is_query else self._last_bind
-        known = last.find(image)
-        is_again = known is not None and data.startswith(known.head, HEAD_OFFSET) and self._is_still(known)
-        if not is_again:
-            known = self._look_up_text(data, image) if is_query else self._look_up(data, image)
-            if known is not None:
-                last.keep(image, known)
-        reply = False if known is None else self._do(known, data, image, is_again)
-        if reply is False:
-            reply = self._do_computed(data, image, is_query)
-        return session.reads.answer(data) if reply is False else reply
+        image, captured = self._server.catalog.image, session.settings.captured()
+        for packet in self._recent.find(image) or ():
+            if (
+                data.startswith(packet.head, HEAD_OFFSET)
+                and packet.captured is captured
+                and (packet.name is None or packet.prepared is self._prepared.get(packet.name))
+            ):
+                if isinstance(packet, KnownInsert):
+                    return self._do(packet, data, image, is_again=True) or self._do_rarely(data, image)
+                answer = session.reads.again(packet, data, image)
+                if answer is not None:
+                    return answer
+        known = self._look_up_text(data, image) if data[0] == QUERY else self._look_up(data, image)
+        if known is not None:
+            self._keep(known, image)
+        reply = False if known is None else self._do(known, data, image, is_again=False)
+        return reply or self._do_rarely(data, image)
 
-    def _is_still(self, known: KnownInsert) -> bool:
-        is_bound = known.prepared is None or known.prepared is self._prepared.get(known.name)
-        return is_bound and known.captured is self._session.settings.captured()
+    def _do_rarely(self, data: bytes, image: CatalogImage) -> bytes | bool:
+        """Do the packet if it is an INSERT of values that are computed, or a read."""
+        reply = self._do_computed(data, image, is_query=data[0] == QUERY)
+        found = None if reply else self._session.reads.answer(data, image)
+        if found is None:
+            return reply
+        reply, packet = found
+        self._keep(packet, image)
+        return reply
+
+    def _keep(self, known: KnownInsert | ReadPacket, image: CatalogImage) -> None:
+        others = [one for one in self._recent.find(image) or () if one.head != known.head]
+        self._recent.keep(image, [known, *others[: PACKETS_KEPT_MAX - 1]])
 
     def _do(self, known: KnownInsert, data: bytes, image: CatalogImage, is_again: bool) -> bytes | bool:
         """Decode and commit the row.
