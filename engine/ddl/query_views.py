@@ -36,6 +36,8 @@ from views.model.definition import JoinChoice
 from views.model.properties import scans
 from views.model.trees import substitute
 from views.plan.prepare import Prepared, prepared_view
+from views.share.passing import Passing, passing
+from views.upkeep.chain import Chain, ViewPhase
 
 
 def statement_of(text: str) -> CreateView:
@@ -125,6 +127,8 @@ def query_view(
     root = bound.root
     if over is not None:
         root = over.above([state.chain.name for state in states])
+    for state in states:
+        _note_passing(state.chain, passing(root, state.chain.name, state.plan))
     root = _named(root, column_names)
     for column in root.schema:
         require_stored(column.name, column.type)
@@ -146,6 +150,20 @@ def query_view(
     if not states:
         return entry
     return replace(entry, root=bound.root, named=bound.named.difference(scans(bound.root, "stream")))
+
+
+def _note_passing(chain: Chain, found: Passing | None) -> None:
+    """Note how groups of a state pass under a query that may be another one than before.
+
+    Raises 55000 where it asks for groups that may have passed.
+    """
+    if chain.lifecycle.phase is not ViewPhase.ATTACHED:
+        chain.passing = found
+    elif chain.passing not in (None, found):
+        name = chain.definition.shown
+        raise SqlError(
+            "55000", f'view "{name}" has given up what it would have to show', hint=f"DROP VIEW {name} first."
+        )
 
 
 def carried_over(before: CatalogImage, image: CatalogImage, changed: Iterable[int]) -> CatalogImage:

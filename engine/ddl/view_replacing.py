@@ -19,7 +19,7 @@ from engine.catalog.image import (
     ViewEntry,
     states_of,
 )
-from engine.ddl.definitions import ViewDraft, ViewEngines, beside_failing_tables, drafted
+from engine.ddl.definitions import Drafts, ViewDraft, ViewEngines, beside_failing_tables, drafted
 from engine.ddl.dependents import dependents_of
 from engine.ddl.query_views import bound_again, define_query_view, reads_stream
 from engine.ddl.view_alterations import refuse_built_in, require_view
@@ -29,7 +29,9 @@ from sql.names.relation_keys import name_of
 from sql.parse.statements.create_view import CreateView
 from sql.tree.relations import BoundQuery
 from views.explain.pipelines import stream_lines
+from views.model.plan import Plan
 from views.model.properties import scans
+from views.share.passing import passing
 from views.share.reuse import NotCoveredError
 from views.upkeep.chain import Chain
 from views.upkeep.lifecycle import planned_over
@@ -120,6 +122,7 @@ class Replacing:
     Attributes:
         engines: build its views, None: nothing is built.
         left: the states of the old view that no state of the new one goes on with yet.
+        kept: the others, with the plans that go on with them, and the names of their rows.
     """
 
     statement: CreateView
@@ -133,6 +136,7 @@ class Replacing:
         self.left = list(states_of(self.entry))
         self.has_contents = bool(self.left)
         self.next_oid = self.image.next_oid
+        self.kept: list[tuple[Chain, Plan, str]] = []
 
     def made(self, bound: BoundQuery) -> ViewEntry:
         """Return the entry that the statement makes."""
@@ -142,7 +146,17 @@ class Replacing:
                 raise self._refusal("The new query reads no stream.")
             return define_query_view(self.statement, bound, self.image, self.settings, oid)
         drafts = drafted(self.statement, bound, self.image, self.settings, oid)
-        return drafts.built(self.image, self.settings, self._state)
+        made = drafts.built(self.image, self.settings, self._state)
+        self.require_groups(drafts)
+        return made
+
+    def require_groups(self, drafts: Drafts) -> None:
+        """Raise 55000 where the new query asks for groups that the old one has given up."""
+        names = [draft.identity.name for draft in drafts.states]
+        root = None if drafts.over is None else drafts.over.above(names)
+        for chain, plan, name in self.kept:
+            if chain.passing is not None and (root is None or passing(root, name, plan) != chain.passing):
+                raise self._refusal("It has given up the rows that have left its window.")
 
     def _state(self, draft: ViewDraft, others: Sequence[StateEntry]) -> StateEntry:
         """Return a state of the view, which goes on with a state that is left if it can."""
@@ -173,7 +187,9 @@ class Replacing:
         Raises NotCoveredError.
         """
         assert self.engines is not None
-        return draft.build(self.engines, piece.chain)
+        made = draft.build(self.engines, piece.chain)
+        self.kept.append((piece.chain, made.plan, made.chain.name))
+        return made
 
     def _heir(self, draft: ViewDraft, piece: StateEntry, stream: StreamEntry) -> StateEntry:
         names = (name for name in sorted(draft.bound.named) if isinstance(self.image.entries.get(name), StreamEntry))
@@ -220,6 +236,7 @@ class Judged(Replacing):
             drafts = drafted(self.statement, bound, self.image, self.settings, self.entry.description.oid)
             for draft in drafts.states:
                 self._state(draft, ())
+            self.require_groups(drafts)
         lost = "What the view has counted is lost (reset = true)"
         return [f"{text[:1].upper()}{text[1:]}. {detail}" for text, detail in self.notices] or [lost]
 
@@ -229,7 +246,8 @@ class Judged(Replacing):
 
     def heir(self, draft: ViewDraft, piece: StateEntry) -> StateEntry:
         """Return the entry that it would go on with. Raises NotCoveredError."""
-        planned_over(draft.identity, draft.created, piece.chain, is_new=True)
+        planned = planned_over(draft.identity, draft.created, piece.chain, is_new=True)
+        self.kept.append((piece.chain, planned.plan, draft.identity.name))
         return piece
 
 

@@ -82,7 +82,7 @@ def make_checkpoint(
         found.append(note())
         return [state.chain for state in found[0].states]
 
-    with snapshot(commit_lock, note_views, check_cancelled) as taken:
+    with snapshot(commit_lock, note_views, check_cancelled, clock) as taken:
         (noted,) = found
         make_log_durable()
         checkpoint = header_of(noted, taken, max(clock.now_us(), noted.newest_us))

@@ -21,7 +21,7 @@ from engine.tables.table_source import CommittedTables
 from views.model.protocols import Clock
 from views.upkeep.chain import Chain
 from views.upkeep.cuts import Version
-from views.upkeep.refresh import Engines, Reader, cut
+from views.upkeep.refresh import Engines, Reader, cut, require_groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,4 +73,6 @@ class QueryEngines:
         for view in fixed:
             assert pins is not None
             found[view.name] = pins.version(view, engines, reader)
+        for view in views:
+            require_groups(view, found[view.name], reader.now_us)
         return found

@@ -19,6 +19,7 @@ from sql.tree.relations import Schema
 from views.model.definition import StateDefinition
 from views.model.plan import Plan
 from views.model.steps import uses_arrival
+from views.share.passing import Passing
 from views.upkeep.cuts import Cut, Life, Moment, Version
 from views.upkeep.state import ViewState
 
@@ -74,6 +75,7 @@ class Chain:
         upkeep: of the groups, with which a chain goes on that takes the place of another one.
         latest_at: the last moment at which `latest` is known to have been the answer.
         uses_arrival: true if the kernel takes the column of the rows' arrival.
+        passing: how groups pass that no reader asks for again, None: all are kept.
     """
 
     def __init__(
@@ -98,6 +100,7 @@ class Chain:
         self.latest: Version | None = None
         self.latest_at: Moment | None = None
         self.uses_arrival = uses_arrival(self.plan.maintained)
+        self.passing: Passing | None = None
 
     def __repr__(self) -> str:
         return f"<view {self.name}: {self.committed} statements, {self.upkeep.versions_count} versions>"
@@ -148,6 +151,11 @@ class Chain:
     def upper_tables(self) -> frozenset[str]:
         """The durable tables that the upper pipeline reads anew with each version."""
         return self.plan.upper_tables
+
+    def forget_passed(self, now_us: int) -> None:
+        """Give up the groups that have passed, if that is due; the caller refreshes the chain."""
+        if self.passing is not None and self.lifecycle.phase is ViewPhase.ATTACHED:
+            self.state.forget_passed(self.passing, now_us)
 
     @property
     def description(self) -> RelationDescription:

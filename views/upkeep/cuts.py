@@ -65,6 +65,7 @@ class Version:
         phases: the times of the refresh that made it.
         above: where some rows can't be evaluated, the query over `table` that its readers take for
             the view (`views.plan.deferred`).
+        passed_us: readers whose now() is before miss groups that were given up; 0: nobody does.
     """
 
     number: int
@@ -74,6 +75,7 @@ class Version:
     table_versions: Mapping[str, Hashable] = field(default_factory=dict)
     phases: Phases = field(default_factory=Phases)
     above: Relation | None = None
+    passed_us: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +85,12 @@ class Exported:
     Attributes:
         table: the rows of the finish step, or, where the step fails for some groups, all groups.
         above: what has to run above the groups in the latter case.
+        passed_us: as that of a version.
     """
 
     table: pa.Table
     above: Relation | None = None
+    passed_us: int = 0
 
 
 Phase = TypeVar("Phase", bound=StrEnum)

@@ -24,7 +24,7 @@ from ringbuffer.memory.spilled_memory import SpilledMemory
 from ringbuffer.pages.pages import Page
 from views.upkeep.commit_buffers import CommitBuffer
 from views.upkeep.cuts import Upkeep
-from views.upkeep.partitions import Partitions
+from views.upkeep.partitions import KeyPlace, Partitions
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,8 @@ class GroupState:
         committed: how many statements have been committed; written under the commit lock.
         swapped: how many of them have left the buffers; written under the commit lock.
         upkeep: the cuts that readers take.
+        passed_us: groups were given up that no reader with this now(), or a later one, asks for; 0:
+            none were. Written by the reader that refreshes the view.
     """
 
     def __init__(self, buffer: CommitBuffer, keys_only: bool) -> None:
@@ -83,6 +85,7 @@ class GroupState:
         self.is_capped = False
         self.committed = self.swapped = 0
         self.upkeep = Upkeep()
+        self.passed_us = self._looked_at = 0
 
     @property
     def together(self) -> tuple[GroupState, ...]:
@@ -165,6 +168,21 @@ class GroupState:
             for table in tables:
                 self.merged.merge(table)
                 self.taken.remove(table)
+
+    def forget_passed(self, place: KeyPlace, oldest: int, now_us: int) -> None:
+        """Give up the merged groups whose key is smaller than `oldest`, or NULL, if they are many.
+
+        now_us: no reader with this now(), or a later one, asks for them. The caller is the reader
+        that refreshes the view. Nothing is done while a transaction block may read an earlier
+        position.
+        """
+        with self.upkeep.changed:
+            if oldest <= self._looked_at or any(cut.pins for cut in self.upkeep.cuts):
+                return
+        with self.refresh_lock:
+            if self.merged.forget(place, oldest):
+                self.passed_us = now_us
+        self._looked_at = oldest
 
     def find(self, keys: GroupTable, found: GroupTable, from_files: bool = False, heap_max: int | None = None) -> bool:
         """Add the groups with the keys of a table to `found`, as they are now; False: others merge

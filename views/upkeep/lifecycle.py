@@ -165,7 +165,9 @@ def emptied_view(view: Chain, oid: int) -> Chain:
 
 
 def _successor(view: Chain, state: ViewState, identity: StateDefinition, schema: Schema) -> Chain:
-    return Chain(identity, schema, state, view.time_dependent, (), view.static_versions)
+    successor = Chain(identity, schema, state, view.time_dependent, (), view.static_versions)
+    successor.passing = view.passing
+    return successor
 
 
 def _check_upper(name: str, relation: Relation, executor: UpperExecutor) -> None:

@@ -46,6 +46,17 @@ class JoinedRows(NamedTuple):
     heap: npt.NDArray[np.uint8]
 
 
+# A partition gives up groups when one of so many has passed.
+PASSED_SHARE = 4
+
+
+class KeyPlace(NamedTuple):
+    """The place of a key of one word in an entry: the word, and the bit of its NULL."""
+
+    word: int
+    null_bit: int
+
+
 # What groups can be read of.
 ReadTable: TypeAlias = GroupTable | JoinedRows
 
@@ -145,6 +156,27 @@ class Partitions:
 
         _share(read_run, len(runs), self.groups_count)
         return [found[place] for place in range(len(runs))]
+
+    def forget(self, place: KeyPlace, oldest: int) -> bool:
+        """Give up the groups whose key is NULL or smaller than `oldest`, where they are many; tell
+        whether there were any.
+        """
+        row_words, any_passed = self.layout.row_words, False
+        for number, table in enumerate(self.tables):
+            rows = table.rows[: table.groups_count * row_words].reshape(-1, row_words)
+            nulls = (rows[:, 1] >> place.null_bit) & 1 != 0
+            passed = nulls | (rows[:, 1 + place.word] < oldest)
+            count = int(np.count_nonzero(passed))
+            if count * PASSED_SHARE > len(rows):
+                fresh = GroupTable(self.layout, zeros=mapped_zeros)
+                merge_partition(fresh, table, rows[~passed].reshape(-1), self._program)
+                add_counters(fresh, table)
+                self.tables[number] = fresh
+                self.spilled.discard(number)
+                any_passed = True
+            self._leave(number)
+        self.spill()
+        return any_passed
 
     def spill(self) -> None:
         """Put partitions into files until the others fit into memory."""

@@ -16,10 +16,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from time import monotonic, perf_counter
 
-import pyarrow as pa
-
 from sql.errors import SqlError
-from sql.tree.relations import Relation
 from views.model.arrow_schema import arrow_schema
 from views.model.protocols import Clock, Source, UpperExecutor
 from views.model.trees import substitute_now
@@ -248,6 +245,7 @@ def _refresh_next(chain: Chain, engines: Engines, reader: Reader) -> None:
     assert batch, "nobody refreshes a chain whose first cut is held for a snapshot"
     target = batch[-1]
     merge_cuts(chain, batch, target)
+    target.chain.forget_passed(engines.clock.now_us())
     version: Version | None = None
     error: SqlError | None = None
     try:
@@ -328,6 +326,18 @@ def merge_cuts(chain: Chain, entries: Sequence[Cut], target: Cut) -> None:
             chain.changed.notify_all()
 
 
+def require_groups(chain: Chain, version: Version, now_us: int) -> None:
+    """Raise 72000 where a version lacks groups that a reader with an old now() asks for."""
+    if version.passed_us and (chain.passing is None or now_us < version.passed_us):
+        raise SqlError(
+            "72000",
+            "snapshot too old",
+            detail=f'View "{chain.definition.shown}" has given up rows that were in its window at now(), '
+            "the beginning of this transaction.",
+            hint="End the transaction, and read the view in a new one.",
+        )
+
+
 def _finish_kept(entry: Cut, engines: Engines, reader: Reader) -> None:
     """Make the version of a pinned cut from its copy of the groups.
 
@@ -363,13 +373,14 @@ def exported(chain: Chain, now_us: int) -> Exported:
 
     Raises SqlError.
     """
+    passed_us = chain.state.groups.passed_us
     try:
-        return Exported(chain.state.export(now_us))
+        return Exported(chain.state.export(now_us), passed_us=passed_us)
     except SqlError as failure:
         if not failure.sqlstate.startswith(DATA_ERRORS):
             raise
     table, unmade = chain.state.export_groups()
-    return Exported(table, above_groups(chain.plan, unmade))
+    return Exported(table, above_groups(chain.plan, unmade), passed_us)
 
 
 def _finished(target: Cut, groups: Exported, engines: Engines, reader: Reader) -> Version:
@@ -378,7 +389,7 @@ def _finished(target: Cut, groups: Exported, engines: Engines, reader: Reader) -
     """
     if groups.above is None:
         try:
-            return _evaluated(target, groups.table, engines, reader)
+            return _evaluated(target, groups, engines, reader)
         except SqlError as failure:
             if not failure.sqlstate.startswith(DATA_ERRORS):
                 raise
@@ -387,24 +398,23 @@ def _finished(target: Cut, groups: Exported, engines: Engines, reader: Reader) -
     if chain.time_dependent:
         above = substitute_now(above, reader.now_us if target.now_us is None else target.now_us)
     versions = engines.tables.versions(chain.upper_tables) if chain.upper_tables else {}
-    return _version(target, groups.table, versions, engines.clock.now_us(), above)
+    return _version(target, replace(groups, above=above), versions, engines.clock.now_us())
 
 
-def _version(
-    target: Cut, table: pa.Table, table_versions: Mapping[str, Hashable], created_us: int, above: Relation | None = None
-) -> Version:
+def _version(target: Cut, rows: Exported, table_versions: Mapping[str, Hashable], created_us: int) -> Version:
+    """Return a version. rows: all that readers get, and what they run above it."""
     upkeep = target.chain.upkeep
     upkeep.versions_count += 1
     upkeep.refreshed = created_us, target.phases
     upkeep.reasons[target.reason] += 1
     upkeep.last_reason = target.reason
     number, position = upkeep.versions_count, target.position
-    return Version(number, position, table, created_us, table_versions, target.phases, above)
+    return Version(number, position, rows.table, created_us, table_versions, target.phases, rows.above, rows.passed_us)
 
 
-def _evaluated(target: Cut, table: pa.Table, engines: Engines, reader: Reader) -> Version:
-    """Run what lies above the groups in `table`. Raises SqlError."""
-    chain = target.chain
+def _evaluated(target: Cut, exported: Exported, engines: Engines, reader: Reader) -> Version:
+    """Run what lies above the groups. Raises SqlError."""
+    chain, table = target.chain, exported.table
     now_us = reader.now_us if target.now_us is None else target.now_us
     plan, phases = chain.plan, target.phases
     table_versions: Mapping[str, Hashable] = {}
@@ -425,4 +435,4 @@ def _evaluated(target: Cut, table: pa.Table, engines: Engines, reader: Reader) -
     renamed = table.rename_columns(expected.names)
     created_us = engines.clock.now_us()
     phases.store_s = perf_counter() - began_s
-    return _version(target, renamed, table_versions, created_us)
+    return _version(target, Exported(renamed, passed_us=exported.passed_us), table_versions, created_us)

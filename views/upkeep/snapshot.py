@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 import pyarrow as pa
 
 from ringbuffer.pages.pages import Page
+from views.model.protocols import Clock
 from views.upkeep.chain import Chain
 from views.upkeep.cuts import Cut
 from views.upkeep.join_tables import join_pages
@@ -27,13 +28,15 @@ def snapshot(
     commit_lock: AbstractContextManager[object],
     note: Callable[[], Sequence[Chain]],
     check_cancelled: Callable[[], None] = lambda: None,
+    clock: Clock | None = None,
 ) -> Iterator[Snapshot]:
     """Take a cut of all chains that `note` returns; it is called under the lock at that position.
 
     check_cancelled: called now and then while a reader is waited for; what it raises ends the
-    snapshot. No row is lost, however the snapshot ends.
+    snapshot. clock: tells which groups have passed, None: all are taken. No row is lost, however
+    the snapshot ends.
     """
-    taken = Snapshot(check_cancelled)
+    taken = Snapshot(check_cancelled, clock)
     try:
         with commit_lock:
             for chain in note():
@@ -46,8 +49,9 @@ def snapshot(
 class Snapshot:
     """Cuts of chains whose states have not been read yet."""
 
-    def __init__(self, check_cancelled: Callable[[], None]) -> None:
+    def __init__(self, check_cancelled: Callable[[], None], clock: Clock | None) -> None:
         self._check_cancelled = check_cancelled
+        self._clock = clock
         self._held: dict[Chain, Cut] = {}
         self._reading = ExitStack()
         self._positions: dict[Chain, int] = {}
@@ -81,6 +85,8 @@ class Snapshot:
             waiting.remove(chain)
             try:
                 merge_up_to(chain, self._held[chain])
+                if self._clock is not None:
+                    chain.forget_passed(self._clock.now_us())
                 pages = self._reading.enter_context(chain.state.groups.pages())
             finally:
                 let_go(chain, self._held.pop(chain))

@@ -20,6 +20,7 @@ from views.codegen.state_size import keeps_texts
 from views.model.nodes import FinishStep
 from views.model.plan import Plan
 from views.plan.deferred import unmade_schema
+from views.share.passing import Passing
 from views.share.reuse import covered_grouping
 from views.upkeep.commit_buffers import TABLES_WAITING_MAX, CommitBuffer
 from views.upkeep.export.finish import CompiledStep
@@ -29,9 +30,12 @@ from views.upkeep.group_state import GroupState
 from views.upkeep.join_tables import joined, rows_from_bytes, without_joins
 from views.upkeep.kernels import TOOLS, CompiledKernel, KernelTools
 from views.upkeep.older_states import StoredForm, stored_form
-from views.upkeep.partitions import ReadTable
+from views.upkeep.partitions import KeyPlace, ReadTable
 from views.upkeep.program import StreamProgram
 from views.upkeep.state_pages import load_tables
+
+# Groups are kept so much longer, for transactions that have begun before.
+GRACE_US = 60_000_000
 
 
 class ViewState:
@@ -147,6 +151,12 @@ class ViewState:
         Raises SqlError, for instance 22003 of a sum.
         """
         return self._finish.run(read_groups(table, self._shown), now_us)
+
+    def forget_passed(self, passing: Passing, now_us: int) -> None:
+        """Give up the groups that have passed, if that is due."""
+        slot = self._shown.keys[passing.key]
+        place = KeyPlace(slot.word, slot.null_bit)
+        self.groups.forget_passed(place, passing.oldest(now_us - GRACE_US), now_us - GRACE_US)
 
     def finish_tail(self, table: pa.Table, step: FinishStep) -> pa.Table:
         """Run the tail step on the rows that the upper executor has returned. Raises SqlError."""

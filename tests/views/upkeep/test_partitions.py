@@ -31,7 +31,7 @@ from tests.views.upkeep.test_state import (
 )
 from tests.views.upkeep.test_state_pages import form_of, pages_of, through_bytes
 from views.plan.deferred import unmade_schema
-from views.upkeep.partitions import Partitions, read_together
+from views.upkeep.partitions import KeyPlace, Partitions, read_together
 from views.upkeep.state import ViewState
 
 LONG = "a text of more than twelve bytes, number "
@@ -289,3 +289,32 @@ def test_aggregates_out_of_range_are_found_in_any_partition(tmp_path: Path, monk
     assert unmade == [2]
     found = {row[0]: row[2:] for row in python_rows(table, unmade_schema(state.plan.finish.input, unmade))}
     assert found == {key: (None, 1) if key in (7, 77) else (10, 0) for key in range(100)}
+
+
+@pytest.mark.parametrize("in_files", [False, True])
+def test_groups_whose_key_is_small_or_null_are_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_files: bool
+) -> None:
+    monkeypatch.setattr("views.upkeep.partitions.SPLIT_GROUPS", 1000)
+    monkeypatch.setattr("ringbuffer.memory.spilled_memory.MAPPED_BYTES_MIN", 1024)
+    keys: list[Expression] = [column("t"), column("i4")]
+    state = ViewState(make_plan([], keys, [COUNTED, make_aggregate("max", column("t"))]), tmp_path)
+    if in_files:
+        state.groups.spill_into(SpilledMemory(lambda size: map_new_file(tmp_path, size), 0))
+    numbers = [None if number % 10 == 0 else number - 1000 for number in range(3000)]
+    table = state.program.new_table()
+    rows = rows_with(3000, t=lambda at: f"{LONG}{at}", i4=numbers.__getitem__)
+    state.program.fold(stream_morsel(rows), table, 0)
+    state.groups.absorb(table)
+    state.groups.merge(state.groups.swap())
+    merged, slot = state.groups.merged, state.program.grouping.keys[1]
+    place = KeyPlace(slot.word, slot.null_bit)
+    before = state.bytes_count
+    assert len(merged.tables) == PARTITIONS_COUNT and bool(merged.spilled) == in_files
+    # Too few have passed.
+    assert not merged.forget(place, -1000) and merged.groups_count == 3000
+    assert merged.forget(place, 1500)
+    left = [number for number in numbers if number is not None and number >= 1500]
+    assert sorted(exported(state)) == [(f"{LONG}{n + 1000}", n, 1, f"{LONG}{n + 1000}") for n in left]
+    assert state.groups.counts.tuples_in == 3000 and state.bytes_count < before * 0.6
+    assert bool(merged.spilled) == in_files
