@@ -47,7 +47,7 @@ class FakeState:
         # It is its own program, and its own group tables.
         self.program = self.groups = self
         self.exports: list[int] = []
-        self.bytes_count = self.committed = self.swapped = 0
+        self.bytes_count = self.committed = self.swapped = self.passed_us = 0
         self.upkeep = Upkeep()
 
     def note_commit(self) -> None:
