@@ -18,7 +18,8 @@ from dataclasses import replace
 from engine.catalog.image import CatalogImage
 from engine.catalog.published import PublishedCatalog
 from engine.catalog.stored_form import catalog_text
-from engine.commit.arrival_joins import JoinChange, begun_joins, changed_joins, join_payloads
+from engine.commit.arrival_joins import JoinChange, changed_joins
+from engine.commit.begun_states import first_payloads
 from engine.commit.logged_ahead import LoggedAhead
 from engine.commit.parts import (
     Records,
@@ -65,8 +66,7 @@ class Committer:
         log: the write-ahead log.
 
     Arguments:
-        sharing: the sets of views that take rows together.
-        caps: of their states.
+        sharing, caps: the sets of views that take rows together, and the caps of their states.
     """
 
     def __init__(
@@ -482,15 +482,15 @@ class Committer:
         for flags, payload in records:
             self._add(ROWS, flags, number, payload)
         created, dropped = changed_relations(image, transaction.image)
-        joins_count = 0
-        for payload in join_payloads({*joined, *begun_joins(transaction.image, created)}):
+        count = 0
+        for payload in first_payloads(image, transaction.image, created, joined, self._catalog.lock):
             self._add(ROWS, 0, number, payload)
-            joins_count += 1
+            count += 1
         told = {
             "created": created,
             "dropped": dropped,
             "views": [[view.state_oid for view in then.led_by(views)] for then, views in attached],
-            "records": sum(stage.morsels_count for stage in stages) + joins_count,
+            "records": sum(stage.morsels_count for stage in stages) + count,
             "kept": kept_tuples(transaction),
             "batch": "" if transaction.batch is None else transaction.batch.to_bytes().hex(),
         }

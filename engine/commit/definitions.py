@@ -71,6 +71,7 @@ class Definitions:
         chains = frozenset(image.chains)
         for chain in chains - self.attached:
             chain.lifecycle.move(ViewMove.ATTACH)
+            chain.state.inherits = None
         self.equip(chains)
         for chain in (self.attached | frozenset(built)) - chains:
             chain.lifecycle.move(ViewMove.DROP)

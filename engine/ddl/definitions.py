@@ -58,7 +58,7 @@ from views.plan.prepare import Prepared, prepared_view
 from views.share.reuse import NotCoveredError
 from views.upkeep.chain import Chain
 from views.upkeep.kernels import KernelTools
-from views.upkeep.lifecycle import Oracles, build_view
+from views.upkeep.lifecycle import Heritage, Oracles, build_view
 from views.upkeep.twins import find_twin
 
 ROW_TYPE_HINT = (
@@ -183,11 +183,11 @@ class ViewDraft:
         return (planned, None) if twin is None else (replace(planned, plan=plan), twin)
 
     def build(
-        self, engines: ViewEngines, heir_of: Chain | None = None, others: Sequence[StateEntry] = ()
+        self, engines: ViewEngines, heir_of: Heritage | None = None, others: Sequence[StateEntry] = ()
     ) -> StateEntry:
         """Return the entry of the new state: planned, split, its kernels compiled and durable.
 
-        heir_of: the view whose state the new one goes on with. others: states that are not in the
+        heir_of: that whose state the new one goes on with. others: states that are not in the
         image yet. Raises what the split refuses, 53100 or 58030 when the kernels can't be written,
         and NotCoveredError.
         """
@@ -243,7 +243,7 @@ class ViewDraft:
         return replace(self, bound=replace(self.bound, root=root), used=used)
 
     def _entry(
-        self, engines: ViewEngines, heir_of: Chain | None, others: Sequence[StateEntry], is_new: bool
+        self, engines: ViewEngines, heir_of: Heritage | None, others: Sequence[StateEntry], is_new: bool
     ) -> StateEntry:
         definition, image, bound, used = self.definition, self.image, self.created, self.used
         if used is None:

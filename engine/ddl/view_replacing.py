@@ -9,6 +9,7 @@ unless it says WITH (reset = true). Must not commit.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -34,7 +35,7 @@ from views.model.properties import scans
 from views.share.passing import passing
 from views.share.reuse import NotCoveredError
 from views.upkeep.chain import Chain
-from views.upkeep.lifecycle import planned_over
+from views.upkeep.lifecycle import Heritage, planned_over
 
 # A text and its detail.
 Notice = tuple[str, str | None]
@@ -63,11 +64,13 @@ def replace_view(
     bound: BoundQuery,
     engines: ViewEngines,
     require: Callable[[CatalogImage, BoundQuery], None],
+    now_us: int,
 ) -> tuple[CatalogImage, list[Chain], list[Notice]]:
     """Return the image after the statement, the views that were built for it, and the notices for
     the client.
 
-    bound: its query. require: raises 42501 for relations that may not be read.
+    bound: its query. require: raises 42501 for relations that may not be read. now_us: the present
+    time.
 
     Raises the errors of CREATE VIEW, 42P16 for columns that don't begin like the old ones, 42P17
     for a view that would read itself, and 55000 when contents would be lost.
@@ -79,11 +82,11 @@ def replace_view(
     behind = [one.description.name for one in relations if one is not None]
     if not bound.named.isdisjoint({statement.name, *behind}):
         raise SqlError("42P17", f'infinite recursion detected in rules for relation "{statement.name}"')
-    replacing = Replacing(statement, entry, image, settings, engines)
+    replacing = Replacing(statement, entry, image, settings, engines, now_us)
 
     def build(statement: CreateView) -> ViewEntry:
         nonlocal replacing
-        replacing = Replacing(statement, entry, image, settings, engines)
+        replacing = Replacing(statement, entry, image, settings, engines, now_us)
         return replacing.made(bound)
 
     made = beside_failing_tables(statement, settings, build)
@@ -130,6 +133,7 @@ class Replacing:
     image: CatalogImage
     settings: SessionSettings
     engines: ViewEngines | None = None
+    now_us: int = 0
     notices: list[Notice] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -143,7 +147,7 @@ class Replacing:
         oid = self.entry.description.oid
         if not reads_stream(bound, self.image):
             if self.has_contents and not self.statement.reset:
-                raise self._refusal("The new query reads no stream.")
+                raise self._refusal(NotCoveredError("The new query reads no stream."))
             return define_query_view(self.statement, bound, self.image, self.settings, oid)
         drafts = drafted(self.statement, bound, self.image, self.settings, oid)
         made = drafts.built(self.image, self.settings, self._state)
@@ -156,23 +160,32 @@ class Replacing:
         root = None if drafts.over is None else drafts.over.above(names)
         for chain, plan, name in self.kept:
             if chain.passing is not None and (root is None or passing(root, name, plan) != chain.passing):
-                raise self._refusal("It has given up the rows that have left its window.")
+                raise self._refusal(NotCoveredError("It has given up the rows that have left its window."))
 
     def _state(self, draft: ViewDraft, others: Sequence[StateEntry]) -> StateEntry:
         """Return a state of the view, which goes on with a state that is left if it can."""
-        reason = None
-        for piece in () if self.statement.reset else tuple(self.left):
+        left = () if self.statement.reset else tuple(self.left)
+        reasons: list[NotCoveredError] = []
+        # As it is, and else with what it has not counted yet.
+        for grows, piece in itertools.product((False, True), left):
             stream = self.image.entries.get(piece.stream_name)
             assert isinstance(stream, StreamEntry)
             if scans(draft.bound.root, "stream") != (stream.description.name,):
                 continue
-            identity = replace(draft.identity, oid=piece.chain.state_oid)
+            oid = self.next_oid if grows else piece.chain.state_oid
+            heritage = Heritage(piece.chain, grows, self.statement.from_now, self.now_us)
             try:
-                return self._heir(replace(draft, identity=identity), piece, stream)
+                made = self._heir(replace(draft, identity=replace(draft.identity, oid=oid)), piece, stream, heritage)
             except NotCoveredError as error:
-                reason = reason or error.reason
+                reasons.append(error)
+                continue
+            self.next_oid += grows
+            return made
         if self.has_contents and not self.statement.reset:
-            raise self._refusal(reason or "It has not counted the rows of the stream that the new query reads.")
+            unread = NotCoveredError("It has not counted the rows of the stream that the new query reads.")
+            # That of the first state: as it is, or with the conditions that it may have.
+            first = len(reasons) // 2 if self.statement.from_now else 0
+            raise self._refusal(reasons[first] if reasons else unread)
         oid, self.next_oid = self.next_oid, self.next_oid + 1
         return self.new(replace(draft, identity=replace(draft.identity, oid=oid)), others)
 
@@ -181,17 +194,19 @@ class Replacing:
         assert self.engines is not None
         return draft.build(self.engines, others=others)
 
-    def heir(self, draft: ViewDraft, piece: StateEntry) -> StateEntry:
-        """Return the entry of a state that goes on with that of `piece`.
+    def heir(self, draft: ViewDraft, piece: StateEntry, heritage: Heritage) -> tuple[StateEntry, Sequence[str]]:
+        """Return the entry of a state that goes on with that of `piece`, and what this state counts
+        from now on only.
 
         Raises NotCoveredError.
         """
         assert self.engines is not None
-        made = draft.build(self.engines, piece.chain)
+        made = draft.build(self.engines, heritage)
         self.kept.append((piece.chain, made.plan, made.chain.name))
-        return made
+        since = made.chain.identity.since[len(heritage.chain.identity.since) :]
+        return made, [text for text, _ in since]
 
-    def _heir(self, draft: ViewDraft, piece: StateEntry, stream: StreamEntry) -> StateEntry:
+    def _heir(self, draft: ViewDraft, piece: StateEntry, stream: StreamEntry, heritage: Heritage) -> StateEntry:
         names = (name for name in sorted(draft.bound.named) if isinstance(self.image.entries.get(name), StreamEntry))
         used = tuple(
             columns_kept(piece, stream)
@@ -200,22 +215,24 @@ class Replacing:
             for name in names
         )
         then = used_relation(stream.description.name, stream.description)
-        made = self.heir(draft.as_known(used, then), piece)
+        made, gained = self.heir(draft.as_known(used, then), piece, heritage)
         self.left.remove(piece)
         grouping = stream_lines(made.chain.plan.maintained)[0].removesuffix(" (pipeline breaker)")
         name, source = name_of(self.statement.name), name_of(stream.description.name)
         text = f'view "{name}" keeps what it has counted of stream "{source}"'
         self.notices.append((text, f"Its stream pipeline goes on: {grouping}"))
+        if gained:
+            told = f'view "{name}" counts from now on only: {", ".join(gained)}'
+            self.notices.append((told, "Of the rows before, an added count is 0, any other added aggregate NULL."))
         return replace(made, active=piece.active)
 
-    def _refusal(self, reason: str) -> SqlError:
+    def _refusal(self, error: NotCoveredError) -> SqlError:
         name = self.statement.name
-        return SqlError(
-            "55000",
-            f'cannot replace view "{name}" without losing what it has counted',
-            detail=reason,
-            hint=f"CREATE OR REPLACE VIEW {name} WITH (reset = true) AS ... begins anew.",
-        )
+        hint = f"CREATE OR REPLACE VIEW {name} WITH (reset = true) AS ... begins anew"
+        if error.is_of_conditions and not self.statement.from_now:
+            hint += ", WITH (replace = from_now) keeps it and follows the new conditions from now on"
+        message = f'cannot replace view "{name}" without losing what it has counted'
+        return SqlError("55000", message, detail=error.reason, hint=f"{hint}.")
 
 
 class Judged(Replacing):
@@ -244,11 +261,14 @@ class Judged(Replacing):
         """Return the entry in whose place it would be."""
         return self.left[0]
 
-    def heir(self, draft: ViewDraft, piece: StateEntry) -> StateEntry:
-        """Return the entry that it would go on with. Raises NotCoveredError."""
-        planned = planned_over(draft.identity, draft.created, piece.chain, is_new=True)
+    def heir(self, draft: ViewDraft, piece: StateEntry, heritage: Heritage) -> tuple[StateEntry, Sequence[str]]:
+        """Return the entry that it would go on with, and what it would count from now on only.
+
+        Raises NotCoveredError.
+        """
+        planned, gained = planned_over(draft.identity, draft.created, heritage, is_new=True)
         self.kept.append((piece.chain, planned.plan, draft.identity.name))
-        return piece
+        return piece, gained
 
 
 def replacing_lines(

@@ -21,7 +21,7 @@ from typing import NamedTuple, Protocol
 from engine.log.batches import Batch, Batches
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, Record
 from engine.log.undecided_rows import UndecidedRows, UndecidedRowsStore
-from ringbuffer.pages.log_rows import ARRIVED_FORMS, JOINED_FORM, ROW_FORM, ROW_FORMS, ROWS_HEAD
+from ringbuffer.pages.log_rows import ARRIVED_FORMS, GROUPS_FORM, JOINED_FORM, ROW_FORM, ROW_FORMS, ROWS_HEAD
 from sql.errors import SqlError
 
 log = logging.getLogger(__name__)
@@ -70,6 +70,11 @@ class ReplayTarget(Protocol):
         rows: from `views.upkeep.join_tables.rows_to_bytes`.
         """
 
+    def begin(self, state_oid: int, groups: Iterable[memoryview]) -> None:
+        """Let a state that was created begin with groups, in the pieces of
+        `engine.commit.begun_states`.
+        """
+
     def keep_newest(self, stream_oid: int, count: int) -> None:
         """Forget all but the newest `count` tuples of a stream, whose ring was made anew."""
 
@@ -98,6 +103,7 @@ class OpenTransaction:
         damaged: true if records of it may be lost.
         joins: pieces of the rows that views join with; in these the oid of a state and the number
             of a probe stand in the places of stream and number of columns.
+        groups: pieces of what states begin with, with the oid of the state.
     """
 
     position: int
@@ -105,6 +111,12 @@ class OpenTransaction:
     damaged: bool = False
     pieces: list[Piece] = field(default_factory=list)
     joins: list[Piece] = field(default_factory=list)
+    groups: list[Piece] = field(default_factory=list)
+
+    @property
+    def all_pieces(self) -> list[Piece]:
+        """The records of all kinds."""
+        return [*self.pieces, *self.joins, *self.groups]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +224,10 @@ class Replay:
 
     def _take_rows(self, record: Record, counts: bool) -> None:
         stream_oid, form, columns_count, now_us = read_rows_head(record)
-        if form not in (*ROW_FORMS, *ARRIVED_FORMS, JOINED_FORM):
+        if form not in (*ROW_FORMS, *ARRIVED_FORMS, JOINED_FORM, GROUPS_FORM):
             raise SqlError(
                 DAMAGED,
-                f"record {record.sequence} of the log has rows of form {form}; this server reads {ROW_FORM} to {ARRIVED_FORMS[-1]}",
+                f"record {record.sequence} of the log has rows of form {form}; this server reads {ROW_FORM} to {GROUPS_FORM}",
             )
         rows = record.payload[ROWS_HEAD.size :]
         if record.commits:
@@ -229,7 +241,7 @@ class Replay:
             opened = self._open[record.transaction] = OpenTransaction(record.position, record.sequence)
         kept = self._keeper.keep(rows)
         piece = Piece(stream_oid, record.statement, now_us, columns_count, form in ARRIVED_FORMS, kept)
-        (opened.joins if form == JOINED_FORM else opened.pieces).append(piece)
+        {JOINED_FORM: opened.joins, GROUPS_FORM: opened.groups}.get(form, opened.pieces).append(piece)
 
     def _decide(self, record: Record, prepared: Prepared | None, counts: bool) -> None:
         number = record.transaction
@@ -245,7 +257,7 @@ class Replay:
     def _is_whole(self, record: Record, prepared: Prepared | None) -> bool:
         """Tell whether all rows of a transaction were read, in spite of gaps in the log."""
         opened = self._open.get(record.transaction)
-        read_count = 0 if opened is None else len(opened.pieces) + len(opened.joins)
+        read_count = 0 if opened is None else len(opened.all_pieces)
         written_count = read_records_count(record) if prepared is None else prepared.records_count
         if written_count is None:
             return opened is None or not opened.damaged
@@ -265,6 +277,8 @@ class Replay:
             self._target.attach(prepared.created)
         if whole:
             opened = self._open.get(number)
+            for state_oid, groups in groupby(() if opened is None else opened.groups, lambda piece: piece.stream_oid):
+                self._target.begin(state_oid, (self._keeper.read(piece.kept) for piece in groups))
             for (state_oid, probe), joins in groupby(() if opened is None else opened.joins, side_of):
                 kept = b"".join(bytes(self._keeper.read(piece.kept)) for piece in joins)
                 self._target.join(state_oid, probe, kept)
@@ -294,7 +308,7 @@ class Replay:
     def _close(self, number: int) -> None:
         opened = self._open.pop(number, None)
         if opened is not None:
-            for piece in (*opened.pieces, *opened.joins):
+            for piece in opened.all_pieces:
                 self._keeper.forget(piece.kept)
 
     def _check_committed(self, record: Record) -> None:

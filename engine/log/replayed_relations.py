@@ -7,6 +7,7 @@ log may have millions, are collected and applied together.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from engine.catalog.image import StateEntry
@@ -15,6 +16,7 @@ from engine.streams.stream import Stream, arrived, with_missing_before
 from ringbuffer.memory.columns import Morsel
 from ringbuffer.memory.error_codes import RowError
 from ringbuffer.pages.log_rows import decode_rows, decode_single_rows, is_single_row
+from ringbuffer.pages.pages import DamagedPagesError, read_pages
 from sql.errors import SqlError
 from views.model.steps import pipeline_expressions
 from views.model.trees import uses_now
@@ -84,6 +86,22 @@ class ReplayedRelations:
         except (ValueError, IndexError) as error:
             name = state.chain.name
             raise SqlError(DAMAGED, f'the log has rows that the view "{name}" can not join: {error}') from None
+
+    def begin(self, state_oid: int, groups: Iterable[memoryview]) -> None:
+        """Let a state begin with groups. Raises SqlError XX001."""
+        state = self._states.get(state_oid)
+        if state is None:
+            return
+        self.finish()
+        pages = (page for piece in groups for page in read_pages(io.BytesIO(piece).read))
+        try:
+            form = state.chain.state.stored_form(next(pages).name)
+            if form is None:
+                raise ValueError("they mean something else")
+            state.chain.state.load(pages, form)
+        except (ValueError, DamagedPagesError) as error:
+            name = state.chain.name
+            raise SqlError(DAMAGED, f'the log has groups that the view "{name}" can not begin with: {error}') from None
 
     def keep_newest(self, stream_oid: int, count: int) -> None:
         """Forget all but the newest tuples of a stream whose ring was made anew."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.catalog.image import ViewEntry, states_of
+from engine.commit.transaction import stages_among
 from engine.ddl.definitions import ViewEngines, build_continuous, creating_settings, require_free
 from engine.ddl.query_views import define_query_view, reads_stream
 from engine.ddl.view_alterations import require_view
@@ -33,12 +34,13 @@ from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import SYSTEM_SCHEMAS
 from sql.emit.duckdb import emit_duckdb
 from sql.emit.strict_nulls import without_strict_nulls
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.interrupts import interrupted_by
 from sql.names.relation_keys import in_temporary_schema, name_of, relation_key, schema_of, shown, temporary_schema
 from sql.parse.statements.create_view import CreateView
 from sql.tree.relations import BoundQuery
 from sql.tree.walks import scans
+from views.upkeep.chain import Chain
 
 
 @surrounds(CreateView)
@@ -175,14 +177,36 @@ def replace_before(
 ) -> None:
     """Put a view in the place of an existing one."""
     image, built, notices = replace_view(
-        statement, before, work.image, captured, bound, engines_of(work), work.identity.require
+        statement,
+        before,
+        work.image,
+        captured,
+        bound,
+        engines_of(work),
+        work.identity.require,
+        work.transaction.now_us,
     )
+    for chain in built:
+        if chain.state.inherits is not None:
+            require_unwritten(chain, work)
+            # Again at the commit; what the transaction reads until then is of now.
+            chain.state.inherit(work.server.catalog.lock)
     work.server.engines.points.load()
     work.transaction.built += built
     refuse_unread(require_view(image.entries[statement.name]), work)
     for text, detail in notices:
         work.notice("00000", text, detail=detail)
     work.transaction.change_catalog(image)
+
+
+def require_unwritten(chain: Chain, work: Work) -> None:
+    """Raise 0A000 where the transaction has rows for the state that a new one takes the place
+    of.
+    """
+    stages = stages_among(work.transaction.operations)
+    if any(stage.stream.name == chain.stream_name for stage in stages):
+        what = f'a change of what view "{chain.definition.shown}" counts after rows of the same transaction'
+        raise not_supported(what, hint="Commit the rows first.")
 
 
 def refuse_unread(entry: ViewEntry, work: Work) -> None:

@@ -6,14 +6,16 @@ statement that reads it. Must not refresh a view.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 
 from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.names.relation_keys import name_of
 from sql.tree.relations import OutputColumn
-from sql.types.datatypes import BOOL, FLOAT8, INT8, TEXT, TIMESTAMPTZ
+from sql.types.datatypes import BOOL, FLOAT8, INT8, JSON, TEXT, TIMESTAMPTZ
 from views.codegen.state_size import bytes_per_group
 from views.model.arrow_schema import arrow_schema
 from views.model.protocols import COLD, PREPARED
@@ -60,6 +62,7 @@ COLUMNS = (
     ("point_reads", INT8),
     ("refreshes_prepared", INT8),
     ("upper_plan", TEXT),
+    ("since", JSON),
 )
 DESCRIPTION = RelationDescription(
     NAME, "statistics", OID, tuple(ColumnDescription(name, kind) for name, kind in COLUMNS), "pg_catalog"
@@ -79,7 +82,8 @@ def view_statistics(views: Iterable[Kept], transforms: Iterable[Transformed], no
     one row: the sums of what its states have, the larger ones of limits, the newest refresh.
     shares_with: the other views for which rows are folded at the same time, NULL without any.
     upper_plan: in which way the last upper pipeline for Spark was run (COLD, PLANNED, COPIED,
-    PREPARED), NULL before the first one. A transform has the columns on its rows alone.
+    PREPARED), NULL before the first one. since: what counts only from some time on, with that time;
+    NULL where all counts from the creation on. A transform has the columns on its rows alone.
     """
     known = list(views)
     sets = together(view for _, states in known for _, view, active in states if active)
@@ -153,4 +157,15 @@ def _row(
         sum(view.upkeep.point_reads for view in views),
         sum(view.upkeep.upper_runs[PREPARED] for view in views),
         ", ".join(dict.fromkeys(how for view in views if (how := view.upkeep.last_upper) is not None)) or None,
+        _since(views),
     )
+
+
+def _since(views: Sequence[Chain]) -> str | None:
+    told = {text: shown_time(time_us) for view in views for text, time_us in view.identity.since}
+    return json.dumps(told, ensure_ascii=False) if told else None
+
+
+def shown_time(time_us: int) -> str:
+    """Return a time as JSON has it, in UTC."""
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=time_us)).isoformat()

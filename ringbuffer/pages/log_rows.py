@@ -53,6 +53,8 @@ ARRIVED_FORMS = (ARRIVED_FORM, PACKED_ARRIVED_FORM)
 # Of a record of what a view joins its stream with: rows of a table as an Arrow stream, or a piece
 # of it.
 JOINED_FORM = 3
+# Of a record of the groups that a state begins with: pages, or a piece of them.
+GROUPS_FORM = 6
 NOW_OFFSET = HEADER.size + 8
 ROWS_OFFSET = HEADER.size + ROWS_HEAD.size
 

@@ -78,6 +78,7 @@ class InputSlot:
         other: the second one of a pair.
         keeps_nulls: rows without a value count as well; each is an element of a list.
         count_word, states: by word of the row.
+        generation: 0, or how many times aggregates had been added when this one came.
     """
 
     argument: Expression | None
@@ -86,6 +87,7 @@ class InputSlot:
     keeps_nulls: bool = False
     count_word: int = 0
     states: dict[State, int] = field(default_factory=dict)
+    generation: int = 0
 
 
 @dataclass(slots=True)
@@ -171,7 +173,7 @@ def make_grouping(pipeline: StreamPipeline) -> Grouping:
     if len(pipeline.keys) > KEYS_MAX:
         raise not_supported(f"a GROUP BY with more than {KEYS_MAX} keys")
     keys, key_words, entry_words, text_mask = place_keys(tuple(key for _, key in pipeline.keys))
-    inputs, aggregates, firsts = place_aggregates(tuple(call for _, call in pipeline.aggregates))
+    inputs, aggregates, firsts = place_aggregates(tuple(call for _, call in pipeline.aggregates), pipeline.added)
     if any(entry_words + first.words > ENTRY_WORDS_MAX for first in firsts):
         raise not_supported(f"DISTINCT ON whose rows need more than {ENTRY_WORDS_MAX} words")
     word = HASH_WORDS + entry_words
@@ -288,23 +290,30 @@ def key_words(kind: SqlType) -> int:
 
 
 def place_aggregates(
-    calls: tuple[AggregateCall, ...],
+    calls: tuple[AggregateCall, ...], added: tuple[int, ...] = ()
 ) -> tuple[tuple[InputSlot, ...], tuple[AggregateSlot, ...], tuple[FirstRow, ...]]:
     """Return the inputs, the place from which each aggregate is read, and the kept first rows.
 
-    Each argument under a filter is one input. First rows of one input in one order are one.
+    Each argument under a filter is one input. First rows of one input in one order are one. What
+    was added later shares no input with what was there: it has counted other rows, and its words
+    come last.
     """
     inputs: list[InputSlot] = []
     numbers: dict[InputKey, int] = {}
+    generation = 0
     slots: list[AggregateSlot] = []
     firsts: dict[FirstKey, list[AggregateCall]] = {}
-    for call in calls:
+    for place, call in enumerate(calls):
+        if place in added:
+            numbers = {}
+            generation += 1
         if call.distinct:
             raise not_supported(
                 f"{call.function}(DISTINCT ...) in the first grouping of a continuous view", call.position
             )
         state = state_of(call)
         slot = input_of(call, state)
+        slot.generation = generation
         key = input_key(slot)
         if key not in numbers:
             numbers[key] = len(inputs)

@@ -151,12 +151,15 @@ class StateDefinition:
         number: of the stream pipeline in the plan, from 0, None: no query stands above its rows.
         kept: what is kept instead of what the text asks for (`views.share.reuse`), in the form of
             the catalog file.
+        since: what counts only from some time on: the texts of aggregates and conditions, with
+            that time in microseconds.
     """
 
     view: ViewDefinition
     oid: int
     number: int | None = None
     kept: str | None = None
+    since: tuple[tuple[str, int], ...] = ()
 
     @property
     def name(self) -> str:
@@ -176,7 +179,7 @@ class StateDefinition:
 
     def to_dict(self) -> dict[str, object]:
         """Return the form that the catalog file holds; the number follows from the order there."""
-        return {"state": self.oid, "kept": self.kept}
+        return {"state": self.oid, "kept": self.kept, "since": self.since}
 
     @staticmethod
     def from_dict(plain: Mapping[str, object], view: ViewDefinition, number: int | None = None) -> StateDefinition:
@@ -187,7 +190,9 @@ class StateDefinition:
         oid, kept = plain.get("state"), plain.get("kept")
         oid = plain["oid"] if oid is None else oid
         assert isinstance(oid, int) and (kept is None or isinstance(kept, str)), f"catalog entry {plain!r}"
-        return StateDefinition(view, oid, number, kept)
+        since = plain.get("since", ())
+        assert isinstance(since, list | tuple), f"catalog entry {plain!r}"
+        return StateDefinition(view, oid, number, kept, tuple((text, time_us) for text, time_us in since))
 
 
 def only_state(view: ViewDefinition) -> StateDefinition:

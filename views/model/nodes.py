@@ -79,6 +79,8 @@ class StreamPipeline:
             leaves the row out and counts it.
         parameters: types of the constants that come with each statement (`views.model.parameters`);
             a view has none.
+        added: places in `aggregates`, from each of which on they were added together while groups
+            were kept already: they count rows from then on.
     """
 
     stream: str
@@ -90,6 +92,7 @@ class StreamPipeline:
     on_error: str = "reject"
     probes: tuple[Probe, ...] = ()
     parameters: tuple[SqlType, ...] = ()
+    added: tuple[int, ...] = ()
 
     @property
     def row(self) -> Schema:

@@ -18,9 +18,10 @@ from sql.tree.expressions import AggregateCall, Column, Expression
 from sql.types.datatypes import SqlType
 from views.codegen.grouping import AggregateSlot, Grouping, input_key, input_of, make_grouping, state_of
 from views.codegen.support import kernel_supports
-from views.model.nodes import FIRST, LAST, Probe, StreamPipeline
+from views.model.nodes import FIRST, LAST, Probe, StreamPipeline, is_of_distinct_on
 from views.model.plan import Plan, chain
 from views.model.properties import cannot_fail
+from views.model.steps import unique_names
 from views.model.text import aggregate_text, expression_text
 from views.model.trees import columns_of, meaning, rewrite
 
@@ -33,15 +34,18 @@ class NotCoveredError(Exception):
 
     Attributes:
         reason: a sentence for the DETAIL of the refusal.
+        is_of_conditions: it chooses rows in another way.
     """
 
     reason: str
+    is_of_conditions: bool = False
 
 
-def cover(kept: StreamPipeline, plan: Plan, is_over: bool = False) -> Plan:
+def cover(kept: StreamPipeline, plan: Plan, is_over: bool = False, is_below: bool = False) -> Plan:
     """Return `plan` over a state that is kept by the pipeline `kept`. Raises NotCoveredError.
 
     is_over: the plan was made over `kept`, so that the query alone does not tell it again.
+    is_below: a query stands above the plan.
     """
     wanted = plan.stream
     assert _types(wanted) == _types(kept), "the caller compares the same columns of the same stream"
@@ -54,12 +58,17 @@ def cover(kept: StreamPipeline, plan: Plan, is_over: bool = False) -> Plan:
         told = ", ".join(expression_text(key) for _, key in kept.keys) or "nothing"
         raise NotCoveredError(f"The new query groups the stream in another way; it is grouped by {told}.")
     above = _key_conditions(kept, wanted)
-    covered_grouping(make_grouping(kept), wanted)
+    _refuse_mixed(covered_grouping(make_grouping(kept), wanted), plan, is_below)
     finish = replace(plan.finish, predicates=(*above, *plan.finish.predicates))
     if not all(kernel_supports(predicate, finish.input) for predicate in above):
         raise NotCoveredError("The new query has other conditions on the stream's rows.")
     stream = with_conditions(wanted, kept)
-    is_same = stream == wanted and [meaning(key) for _, key in kept.keys] == keys and _calls(kept) == _calls(wanted)
+    is_same = (
+        not kept.added
+        and stream == wanted
+        and [meaning(key) for _, key in kept.keys] == keys
+        and _calls(kept) == _calls(wanted)
+    )
     return chain(stream, finish, plan.upper, plan.tail, None if is_same and not is_over else kept)
 
 
@@ -69,9 +78,12 @@ def equal_plan(kept: StreamPipeline, plan: Plan) -> Plan | None:
     Else None.
     """
     wanted = plan.stream
-    if _types(wanted) != _types(kept) or {meaning(part) for part in _conditions(wanted)} != {
-        meaning(part) for part in _conditions(kept)
-    }:
+    # What has counted from different points is equal to nothing that begins.
+    if (
+        kept.added
+        or _types(wanted) != _types(kept)
+        or {meaning(part) for part in _conditions(wanted)} != {meaning(part) for part in _conditions(kept)}
+    ):
         return None
     try:
         found = cover(kept, plan)
@@ -96,19 +108,84 @@ def covered_grouping(kept: Grouping, wanted: StreamPipeline) -> Grouping:
     Raises NotCoveredError.
     """
     slots = {meaning(slot.expression): slot for slot in kept.keys}
-    inputs = {input_key(slot): number for number, slot in enumerate(kept.inputs)}
     aggregates = []
     for _, call in wanted.aggregates:
         if call.function in (FIRST, LAST):
             aggregates.append(_first_slot(kept, call))
             continue
         state = state_of(call)
-        number = inputs.get(input_key(input_of(call, state)))
-        if number is None or call.distinct or (state is not State.COUNT and state not in kept.inputs[number].states):
+        number = _input_with(kept, call, state)
+        if number is None or call.distinct:
             raise NotCoveredError(f"The new query needs {aggregate_text(call)}, which can't be told from what is kept.")
         aggregates.append(AggregateSlot(call, number, state))
     keys = tuple(slots[meaning(key)] for _, key in wanted.keys)
     return replace(kept, keys=keys, aggregates=tuple(aggregates))
+
+
+def _input_with(kept: Grouping, call: AggregateCall, state: State) -> int | None:
+    """Return the number of the first input from which an aggregate is read, or None."""
+    key = input_key(input_of(call, state))
+    found = (number for number, slot in enumerate(kept.inputs) if input_key(slot) == key)
+    return next((number for number in found if state is State.COUNT or state in kept.inputs[number].states), None)
+
+
+def _refuse_mixed(read: Grouping, plan: Plan, is_below: bool) -> None:
+    """Raise NotCoveredError where one value is made of aggregates that have counted different rows.
+
+    An average could be made of such a sum and such a count.
+    """
+    generations = [read.inputs[slot.input].generation for slot in read.aggregates]
+    if len(set(generations)) < 2:
+        return
+    start = len(read.keys)
+    for part in (*plan.finish.predicates, *(item for _, item in plan.finish.items)):
+        used = [generations[index - start] for index in columns_of(part) if index >= start]
+        if len(set(used)) > 1:
+            raise NotCoveredError(f"{expression_text(part)} is made of aggregates that count from different points on.")
+    if plan.upper is not None or is_below:
+        raise NotCoveredError("The query above the groups reads aggregates that count from different points on.")
+
+
+def widened(
+    kept: StreamPipeline, plan: Plan, from_now: bool, columns_count: int | None
+) -> tuple[StreamPipeline, tuple[str, ...]]:
+    """Return a pipeline that goes on with the groups of `kept` and has what `plan` needs besides,
+    and what counts from now on only.
+
+    from_now: rows are chosen by the conditions of the plan from now on. columns_count: so many of
+    the plan's columns were there before, None: a query stands above the plan. Raises
+    NotCoveredError for aggregates that can't be added; whether the rest covers the plan is not
+    looked at.
+    """
+    wanted, told, made, grouping = plan.stream, [], kept, make_grouping(kept)
+    missing = [named for named in wanted.aggregates if not _is_kept(grouping, replace(wanted, aggregates=(named,)))]
+    if missing:
+        added = {len(wanted.keys) + place for place, named in enumerate(wanted.aggregates) if named in missing}
+        before = (*plan.finish.predicates, *(item for _, item in plan.finish.items[:columns_count]))
+        if columns_count is None or plan.upper is not None or any(added & set(columns_of(part)) for part in before):
+            raise NotCoveredError("Only a column that comes last can be an aggregate that counts from now on.")
+        if any(is_of_distinct_on(call) or call.distinct for _, call in missing):
+            raise NotCoveredError("The new query needs more of the first row of each group than is kept.")
+        if any(new.kept > old.kept for new, old in zip(wanted.probes, kept.probes, strict=False)):
+            raise NotCoveredError("The new query needs more columns of the tables that it joins.")
+        calls = (*kept.aggregates, *missing)
+        names = unique_names([name for name, _ in (*kept.keys, *calls)])[len(kept.keys) :]
+        aggregates = tuple((name, call) for name, (_, call) in zip(names, calls, strict=True))
+        made = replace(kept, aggregates=aggregates, added=(*kept.added, len(kept.aggregates)))
+        told += [aggregate_text(call) for _, call in missing]
+    if from_now and {meaning(part) for part in wanted.filters} != {meaning(part) for part in kept.filters}:
+        made = replace(made, filters=wanted.filters)
+        told.append("WHERE " + " AND ".join(map(expression_text, wanted.filters)) if wanted.filters else "all rows")
+    return made, tuple(told)
+
+
+def _is_kept(kept: Grouping, wanted: StreamPipeline) -> bool:
+    """Tell whether all aggregates of a pipeline are read from what is kept."""
+    try:
+        covered_grouping(kept, replace(wanted, keys=()))
+    except NotCoveredError:
+        return False
+    return True
 
 
 def _first_slot(kept: Grouping, call: AggregateCall) -> AggregateSlot:
@@ -128,7 +205,7 @@ def _key_conditions(kept: StreamPipeline, wanted: StreamPipeline) -> list[Expres
     old, new = {meaning(part) for part in ours}, {meaning(part) for part in theirs}
     for part in ours:
         if meaning(part) not in new:
-            raise NotCoveredError(f"The view has left out all rows without {expression_text(part)}.")
+            raise NotCoveredError(f"The view has left out all rows without {expression_text(part)}.", True)
     return [_over_keys(part, wanted.keys) for part in theirs if meaning(part) not in old]
 
 
@@ -140,7 +217,7 @@ def _over_keys(condition: Expression, keys: Keys) -> Expression:
     over = over_keys(condition, keys)
     if over is None or not columns_of(over) or not cannot_fail(over):
         raise NotCoveredError(
-            f"The new query has the condition {expression_text(condition)}, which is not on keys alone."
+            f"The new query has the condition {expression_text(condition)}, which is not on keys alone.", True
         )
     return over
 

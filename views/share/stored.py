@@ -35,6 +35,7 @@ def stored_pipeline(pipeline: StreamPipeline) -> str:
         "filters": plain(pipeline.filters),
         "keys": plain(pipeline.keys),
         "aggregates": plain(pipeline.aggregates),
+        "added": plain(pipeline.added),
         "probes": plain(tuple((probe.kept, probe.filters, projected(probe.build)) for probe in pipeline.probes)),
     }
     return json.dumps(parts)
@@ -50,9 +51,8 @@ def restored_pipeline(text: str, pipeline: StreamPipeline) -> StreamPipeline:
         probes = tuple(
             _restored_probe(probe, *part) for probe, part in zip(pipeline.probes, parts["probes"], strict=True)
         )
-        return replace(
-            pipeline, filters=parts["filters"], keys=parts["keys"], aggregates=parts["aggregates"], probes=probes
-        )
+        # Earlier versions added nothing later.
+        return replace(pipeline, **{"added": (), **parts, "probes": probes})
     except (ValueError, TypeError, KeyError) as error:
         raise SqlError("XX001", f"what its state is kept by can't be read: {error}") from None
 

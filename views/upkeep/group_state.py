@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from ringbuffer.groups.aggregates import LIST_GROWTH
@@ -235,6 +235,28 @@ class GroupState:
             export = merged.export()
         try:
             yield export.pages()
+        finally:
+            merged.exports.remove(export)
+
+    @contextmanager
+    def contents(
+        self, commit_lock: AbstractContextManager[object]
+    ) -> Iterator[tuple[Iterator[GroupTable], list[GroupTable]]]:
+        """Yield all groups as they are now, in tables that no thread changes: those that are
+        merged, and those that are not, in the order of commits.
+        """
+        while True:
+            with commit_lock:
+                # A merge is waited for without the lock.
+                if self.refresh_lock.acquire(blocking=False):
+                    merged, unmerged = self.merged, self.set_apart()
+                    export = merged.export()
+                    self.refresh_lock.release()
+                    break
+            with self.refresh_lock:
+                pass
+        try:
+            yield export.tables(), unmerged
         finally:
             merged.exports.remove(export)
 

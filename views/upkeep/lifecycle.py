@@ -19,7 +19,7 @@ from views.model.protocols import NO_SOURCE, Source, UpperExecutor
 from views.model.trees import substitute_now
 from views.plan.checks import check_sliding
 from views.plan.planner import PlannedView, plan_view
-from views.share.reuse import NotCoveredError, cover
+from views.share.reuse import NotCoveredError, cover, widened
 from views.share.stored import restored_pipeline, stored_pipeline
 from views.upkeep.caps import require_room
 from views.upkeep.chain import Chain
@@ -28,6 +28,23 @@ from views.upkeep.kernels import TOOLS, KernelTools
 from views.upkeep.program import StreamProgram
 from views.upkeep.state import ViewState
 from views.upkeep.twins import find_twin
+
+
+@dataclass(frozen=True)
+class Heritage:
+    """A chain with whose state a new one goes on.
+
+    Attributes:
+        grows: the state may be kept in another way from now on: with more aggregates, which have
+            not counted what came before.
+        from_now: and with other conditions.
+        now_us: the present time.
+    """
+
+    chain: Chain
+    grows: bool = False
+    from_now: bool = False
+    now_us: int = 0
 
 
 @dataclass(frozen=True)
@@ -51,7 +68,7 @@ def build_view(
     bound: BoundQuery,
     oracles: Oracles,
     places: tuple[int, ...] | None = None,
-    heir_of: Chain | None = None,
+    heir_of: Heritage | None = None,
     candidates: Collection[Chain] = (),
     is_new: bool = True,
 ) -> Chain:
@@ -65,22 +82,33 @@ def build_view(
     Arguments:
         places: the places of the stream's columns, in the order of `bound`, in its morsels; None:
             in this order, and a morsel has no others.
-        heir_of: the view with whose state the new view goes on, over the same columns of the same
+        heir_of: that with whose state the new view goes on, over the same columns of the same
             stream.
         candidates: views with which the new view may take rows together (`views.upkeep.twins`).
         is_new: nothing of the view's groups is stored yet.
     """
     definition, name = identity.view, identity.name
-    planned = planned_over(identity, bound, heir_of, is_new)
+    planned, gained = planned_over(identity, bound, heir_of, is_new)
     plan, kernels_dir, tools = planned.plan, oracles.kernels_dir, oracles.tools
     twin = None
     if heir_of is None:
         twin, plan = find_twin(candidates, plan, definition.joins.stream_join, is_new)
-    known = heir_of or twin
+    known, groups = twin, None
+    if heir_of is not None:
+        known = heir_of.chain
+        groups = None if gained else known.state.groups
+        told = tuple((text, heir_of.now_us) for text in gained)
+        identity = replace(identity, since=known.identity.since + told)
     # Kernels come first: a caller that compiles them elsewhere builds the view again, and nothing
     # before was done in vain.
-    program = StreamProgram(plan.maintained, kernels_dir, places, tools) if known is None else known.state.program
-    state = ViewState(plan, kernels_dir, program, None if heir_of is None else heir_of.state.groups, tools)
+    if known is None or gained:
+        program = StreamProgram(plan.maintained, kernels_dir, places, tools)
+        program = program if known is None else program.joined_with(known.state.program.joins)
+    else:
+        program = known.state.program
+    state = ViewState(plan, kernels_dir, program, groups, tools)
+    if known is not None and gained:
+        state.inherits = known.state
     if known is None:
         exports = oracles.tables.read_all(plan.stream_tables)
         follows = definition.joins.stream_join == "arrival"
@@ -104,8 +132,11 @@ def build_view(
     )
 
 
-def planned_over(identity: StateDefinition, bound: BoundQuery, heir_of: Chain | None, is_new: bool) -> PlannedView:
-    """Return the plan of a state, over the state of `heir_of` if that is given.
+def planned_over(
+    identity: StateDefinition, bound: BoundQuery, heir_of: Heritage | None, is_new: bool
+) -> tuple[PlannedView, tuple[str, ...]]:
+    """Return the plan of a state, over the state of `heir_of` if that is given, and what this state
+    counts from now on only.
 
     Raises SqlError and NotCoveredError as `build_view`.
     """
@@ -113,44 +144,52 @@ def planned_over(identity: StateDefinition, bound: BoundQuery, heir_of: Chain | 
     planned = plan_view(definition, bound)
     if is_new:
         check_sliding(planned.plan.stream)
-    planned = _over_kept(planned, identity, bound, heir_of)
+    planned, gained = _over_kept(planned, identity, bound, heir_of)
     if heir_of is not None and planned.plan.maintained.probes:
-        if heir_of.definition.joins.stream_join != definition.joins.stream_join:
+        if heir_of.chain.definition.joins.stream_join != definition.joins.stream_join:
             raise NotCoveredError("It has joined its stream with other states of the tables.")
-    return planned
+    return planned, gained
 
 
 def _over_kept(
-    planned: PlannedView, identity: StateDefinition, bound: BoundQuery, heir_of: Chain | None
-) -> PlannedView:
-    """Return the plan over the state of `heir_of`.
+    planned: PlannedView, identity: StateDefinition, bound: BoundQuery, heir_of: Heritage | None
+) -> tuple[PlannedView, tuple[str, ...]]:
+    """Return the plan over the state of `heir_of`, and what it counts from now on only.
 
     Raises NotCoveredError, and SqlError XX001 for a damaged definition.
     """
     if heir_of is not None:
-        return _covered(planned, identity.view, bound, heir_of.plan.maintained)
+        kept = heir_of.chain.plan.maintained
+        if not heir_of.grows:
+            return _covered(planned, identity, bound, kept), ()
+        is_below = identity.number is not None
+        before = None if is_below else len(heir_of.chain.schema)
+        grown, gained = widened(kept, planned.plan, heir_of.from_now, before)
+        return replace(planned, plan=cover(grown, planned.plan, is_below=is_below)), gained
     if identity.kept is None:
-        return planned
+        return planned, ()
     try:
-        return _covered(planned, identity.view, bound, restored_pipeline(identity.kept, planned.plan.stream))
+        kept = restored_pipeline(identity.kept, planned.plan.stream)
+        return _covered(planned, identity, bound, kept), ()
     except NotCoveredError as error:
         raise SqlError("XX001", f"its state does not have what the query needs: {error.reason}") from None
 
 
-def _covered(planned: PlannedView, definition: ViewDefinition, bound: BoundQuery, kept: StreamPipeline) -> PlannedView:
+def _covered(planned: PlannedView, identity: StateDefinition, bound: BoundQuery, kept: StreamPipeline) -> PlannedView:
     """Return the plan over the groups that `kept` keeps, or over a roll-up of these groups.
 
     Raises NotCoveredError.
     """
+    is_below = identity.number is not None
     try:
-        return replace(planned, plan=cover(kept, planned.plan))
+        return replace(planned, plan=cover(kept, planned.plan, is_below=is_below))
     except NotCoveredError as error:
         try:
-            finer = plan_view(definition, bound, kept)
+            finer = plan_view(identity.view, bound, kept)
         except SqlError:
             # What adds them up can't be run.
             raise error from None
-    return replace(finer, plan=cover(kept, finer.plan, is_over=True))
+    return replace(finer, plan=cover(kept, finer.plan, is_over=True, is_below=is_below))
 
 
 def renamed_view(view: Chain, definition: ViewDefinition, schema: Schema) -> Chain:
@@ -160,7 +199,7 @@ def renamed_view(view: Chain, definition: ViewDefinition, schema: Schema) -> Cha
 
 def emptied_view(view: Chain, oid: int) -> Chain:
     """Return a view that begins anew, with the oid of another state."""
-    identity = replace(view.identity, oid=oid)
+    identity = replace(view.identity, oid=oid, since=())
     return _successor(view, view.state.emptied(), identity, view.schema)
 
 

@@ -46,14 +46,16 @@ class StoredForm:
     grouping: Grouping
     today: Grouping
 
-    def converted(self, table: GroupTable) -> GroupTable:
-        """Return a table that was stored in this form in the form of today.
+    def converted(self, table: GroupTable, copies: bool = False) -> GroupTable:
+        """Return a table that was stored in this form in the form of today, which may have more
+        aggregates after those of then: they have counted nothing.
 
-        The hashes stay: they are those of the keys without blanks at their ends.
+        The hashes stay: they are those of the keys without blanks at their ends. copies: the table
+        itself is never returned.
         """
         then, layout = self.grouping.table, self.today.table
         if layout == then:
-            return table
+            return table.copy() if copies else table
         count, used = table.groups_count, int(table.control[HEAP_USED])
         result = GroupTable(layout, int(table.control[ROWS_MAX]))
         result.control[list(COUNTERS)] = table.control[list(COUNTERS)]
@@ -64,7 +66,8 @@ class StoredForm:
         before = table.rows[: count * then.row_words].reshape(count, then.row_words)
         after = result.rows[: count * layout.row_words].reshape(count, layout.row_words)
         after[:, : ENTRY_AT + layout.key_words] = before[:, : ENTRY_AT + then.key_words]
-        after[:, ENTRY_AT + layout.entry_words :] = before[:, ENTRY_AT + then.entry_words :]
+        end = ENTRY_AT + layout.entry_words + then.row_words - ENTRY_AT - then.entry_words
+        after[:, ENTRY_AT + layout.entry_words : end] = before[:, ENTRY_AT + then.entry_words :]
         for was, key in zip(self.grouping.keys, self.today.keys, strict=True):
             if key.shown_word is None:
                 continue

@@ -248,9 +248,14 @@ class Export:
 
         The page of a partition is valid until that of the next one is asked for.
         """
+        for table in self.tables():
+            yield from table_pages(table)
+
+    def tables(self) -> Iterator[GroupTable]:
+        """Yield the partitions that have something, each valid until the next one is asked for."""
         for number, table in enumerate(self._tables):
             if number == 0 or table.groups_count:
-                yield from table_pages(table)
+                yield table
             self.unread.discard(table)
 
 

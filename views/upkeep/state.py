@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
@@ -44,6 +45,8 @@ class ViewState:
     Attributes:
         program: the stream pipeline, which equal ones share.
         groups: the group tables, which the states that go on with them have as well.
+        inherits: the state whose groups this one begins with, at its commit.
+        is_filled: it begins with groups.
     """
 
     def __init__(
@@ -67,12 +70,34 @@ class ViewState:
         self._finish = CompiledStep(plan.finish, kernels_dir, tools.compile_text)
         self._tail = None if plan.tail is None else CompiledStep(plan.tail, kernels_dir, tools.compile_text)
         self.groups = groups or no_groups(self.program, TABLES_WAITING_MAX)
+        self.inherits: ViewState | None = None
+        self.is_filled = False
 
     def emptied(self) -> ViewState:
         """Return a state with the same program, and no rows."""
         state = copy.copy(self)
         state.groups = no_groups(self.program, self.groups.queue_max)
+        state.inherits, state.is_filled = None, False
         return state
+
+    def inherit(self, commit_lock: AbstractContextManager[object]) -> None:
+        """Take the groups as they are now of the state that this one takes the place of, with
+        nothing in what it has not counted.
+
+        No rows are committed meanwhile, or they are of no account.
+        """
+        if self.inherits is None:
+            return
+        self.inherits.inherit(commit_lock)
+        form = StoredForm(self.inherits.program.grouping, self.program.grouping)
+        partitions = self.groups.new_partitions()
+        with self.inherits.groups.contents(commit_lock) as (merged, unmerged):
+            partitions.import_(form.converted(table, copies=True) for table in merged)
+            for table in unmerged:
+                partitions.merge(form.converted(table))
+        self.groups.replace(partitions)
+        self.groups.passed_us = self.inherits.groups.passed_us
+        self.is_filled = True
 
     @property
     def kernel_paths(self) -> tuple[Path, ...]:

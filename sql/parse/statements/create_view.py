@@ -36,6 +36,8 @@ class CreateView(
     Attributes:
         query_text: the text of the SELECT.
         reset: a replaced view may lose what it has counted; this is not in `options`.
+        from_now: a replaced view keeps what it has counted and chooses rows in another way from now
+            on; this is not in `options` either.
         has_schema: the name was written with a schema.
     """
 
@@ -47,6 +49,7 @@ class CreateView(
     query_offset: int
     or_replace: bool = False
     reset: bool = False
+    from_now: bool = False
     has_schema: bool = False
 
     @property
@@ -60,6 +63,7 @@ STREAM_JOINS = ("frozen", "arrival", "retroactive")
 OPTIONS = {
     "on_error": ("reject", "skip"),
     "reset": ("true", "false", "on", "off"),
+    "replace": ("from_now",),
     "eager_grouping": ("true", "false", "on", "off"),
     "stream_join": STREAM_JOINS,
     "freeze_tables": ("true", "false", "on", "off"),
@@ -92,9 +96,14 @@ def create_view(cursor: Cursor) -> CreateView:
     if repeated is not None:
         raise SqlError("42701", f'column "{repeated}" specified more than once')
     options = relation_options(cursor, OPTIONS) if cursor.accept("with") else {}
-    reset = options.pop("reset", None)
-    if reset is not None and not or_replace:
-        raise SqlError("22023", 'parameter "reset" is one of CREATE OR REPLACE VIEW')
+    reset, how = options.pop("reset", None), options.pop("replace", None)
+    for option, value in (("reset", reset), ("replace", how)):
+        if value is not None and not or_replace:
+            raise SqlError("22023", f'parameter "{option}" is one of CREATE OR REPLACE VIEW')
+    if how is not None and how.lower() != "from_now":
+        raise SqlError("22023", f'invalid value for option "replace": "{how}"', detail='Valid values are "from_now".')
+    if how is not None and reset in ON:
+        raise SqlError("22023", "replace = from_now keeps what reset = true forgets")
     cursor.expect("as")
     query_offset = cursor.token.start
     cursor.parameters_allowed = False
@@ -108,5 +117,15 @@ def create_view(cursor: Cursor) -> CreateView:
     text = cursor.text_since(first)
     has_schema = written_schema(name) is not None
     return CreateView(
-        text, name, columns, options, query, query_text, query_offset, or_replace, reset in ON, has_schema
+        text,
+        name,
+        columns,
+        options,
+        query,
+        query_text,
+        query_offset,
+        or_replace,
+        reset in ON,
+        how is not None,
+        has_schema,
     )

@@ -19,7 +19,7 @@ from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENT_SHIFT
 from engine.log.replay import RECORDS_COUNT, LoggedRows, Replay
 from engine.log.undecided_rows import UndecidedRowsStore
 from engine.storage.storage import DiskStorage
-from ringbuffer.pages.log_rows import FLAG_COMMITS, JOINED_FORM, PACKED_ARRIVED_FORM, ROW_FORM, ROWS_HEAD
+from ringbuffer.pages.log_rows import FLAG_COMMITS, JOINED_FORM, GROUPS_FORM, ROW_FORM, ROWS_HEAD
 from sql.errors import SqlError
 
 Effect = tuple[Any, ...]
@@ -47,6 +47,9 @@ class Effects:
 
     def join(self, state_oid: int, probe: int, rows: bytes) -> None:
         self.seen.append(("join", state_oid, probe, rows))
+
+    def begin(self, state_oid: int, groups: Iterable[memoryview]) -> None:
+        self.seen.append(("begin", state_oid, b"".join(groups)))
 
     def keep_newest(self, stream_oid: int, count: int) -> None:
         self.seen.append(("keep newest", stream_oid, count))
@@ -222,7 +225,7 @@ def test_a_prepared_transaction_that_nobody_can_read(payload: bytes, tmp_path: P
 
 
 def test_rows_of_another_form_or_too_short(tmp_path: Path) -> None:
-    for payload in (ROWS_HEAD.pack(100, PACKED_ARRIVED_FORM + 1, 3, 0), b"12"):
+    for payload in (ROWS_HEAD.pack(100, GROUPS_FORM + 1, 3, 0), b"12"):
         log = Log()
         log.add(ROWS, 1, payload)
         with pytest.raises(SqlError, match="record 1 of the log"):
