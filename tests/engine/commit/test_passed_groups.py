@@ -1,5 +1,5 @@
-"""Groups of sliding windows that have passed leave memory and checkpoints, and no answer misses one,
-under a clock that the test sets. The oracle is a model in Python.
+"""Groups of sliding windows that have passed leave memory and checkpoints, and no answer misses
+one, under a clock that the test sets. The oracle is a model in Python.
 """
 
 from __future__ import annotations

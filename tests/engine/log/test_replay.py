@@ -19,7 +19,7 @@ from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENT_SHIFT
 from engine.log.replay import RECORDS_COUNT, LoggedRows, Replay
 from engine.log.undecided_rows import UndecidedRowsStore
 from engine.storage.storage import DiskStorage
-from ringbuffer.pages.log_rows import FLAG_COMMITS, JOINED_FORM, GROUPS_FORM, ROW_FORM, ROWS_HEAD
+from ringbuffer.pages.log_rows import FLAG_COMMITS, GROUPS_FORM, JOINED_FORM, ROW_FORM, ROWS_HEAD
 from sql.errors import SqlError
 
 Effect = tuple[Any, ...]
