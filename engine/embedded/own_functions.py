@@ -8,6 +8,7 @@ LookupError for what only DuckDB has. Must not know the trees that texts are pri
 from __future__ import annotations
 
 import ctypes
+import operator
 import re
 import struct
 from collections.abc import Callable, Sequence
@@ -38,6 +39,7 @@ LOOP = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c
 VALUE_BYTES = 3 * driver.W
 CODES = {"BOOL": "?", "INT16": "h", "INT32": "i", "INT64": "q", "FLOAT32": "f", "FLOAT64": "d"}
 INTEGERS = frozenset({"int2", "int4", "int8"})
+FLOATS = frozenset({"float4", "float8"})
 KERNEL_ROWS = {row.name: row for row in KERNELS}
 ROUTINES_BY_NAME = {routine.name: routine for routine in ROUTINES}
 # Functions that have no rows, and DuckDB's own which are the same ones in Python.
@@ -59,8 +61,13 @@ READ_INTEGERS: dict[str, Callable[[int], Any]] = {"VARCHAR": str, "DOUBLE": floa
 OPERAND = "operand_{}"
 TOKEN = re.compile(
     r"operand_(?P<place>\d+)|'(?P<text>(?:[^']|'')*)'|(?P<number>-?\d+)(?![\w.])|NULL\b|(?P<cast>CAST)\("
-    r"|(?P<name>\w+)\(|(?P<open>\[)"
+    r"|(?P<name>\w+)\(|(?P<open>\[)|(?P<two>\()"
 )
+CLOSING = re.compile(r"\)")
+COMPARISON = re.compile(r" (=|<>|<=|>=|<|>) ")
+ORDERS = {
+    "=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
 TARGET = re.compile(r" AS (VARCHAR\[\]|VARCHAR|DOUBLE)\)")
 
 
@@ -207,6 +214,8 @@ class PrintedText:
             return made
         if token["cast"] is not None:
             return self._cast()
+        if token["two"] is not None:
+            return self._compared()
         if token["open"] is not None:
             items = self._items("]")
             return lambda row: [item(row) for item in items]
@@ -234,6 +243,22 @@ class PrintedText:
         self._is_text = is_text
         return value
 
+    def _compared(self) -> RowFunction:
+        """Read a comparison of two values of one type."""
+        families = {operand.type.family for operand in self._operands}
+        if not families <= INTEGERS and (len(families) != 1 or families & {"numeric", "record"}):
+            raise LookupError(str(families))
+        if any(operand.type.is_array for operand in self._operands):
+            raise LookupError("arrays")
+        left = self.value()
+        compare = ORDERS[self._next(COMPARISON)[1]]
+        right = self.value()
+        self._next(CLOSING)
+        self._is_text = False
+        if not families & FLOATS:
+            return called_with(compare, [left, right], True)
+        return called_with(lambda one, other: compare(placed(one), placed(other)), [left, right], True)
+
     def _items(self, end: str) -> list[RowFunction]:
         found: list[RowFunction] = []
         are_texts = True
@@ -258,6 +283,11 @@ class PrintedText:
         if found is None:
             raise LookupError(self._text[self._place :])
         return found
+
+
+def placed(value: float) -> tuple[bool, float]:
+    """Return what orders a float as PostgreSQL does: NaN is equal to itself, and the largest."""
+    return (True, 0.0) if value != value else (False, value)
 
 
 def called_with(function: Callable[..., Any], parts: Sequence[RowFunction], strict: bool) -> RowFunction:

@@ -38,7 +38,7 @@ from sql.types.datatypes import TEXT, SqlType
 Reading = Callable[[Any], Any]
 # Families whose values are the same ones in functions of ours and in a row of Python values.
 STRINGS = frozenset("text varchar bpchar name json jsonb uuid inet cidr".split())
-SAME = STRINGS | frozenset("int2 int4 int8 bool float8 bytea interval time timetz oid".split())
+SAME = STRINGS | frozenset("int2 int4 int8 bool float4 float8 bytea interval time timetz oid".split())
 # Families whose texts are read without a setting of the session.
 READ = frozenset({"json", "jsonb", "uuid", "inet", "cidr", "bytea"})
 # Its rule for DuckDB calls its own function.
@@ -96,8 +96,10 @@ def constant(literal: Literal) -> Any:
 def conversion(cast: Cast) -> Reading | None:
     """Return the conversion of a value; None where only DuckDB has it."""
     given, wanted = cast.operand.type, cast.type
-    if given.family == "text":
+    if given.family == "text" or (given.family == "json" and wanted.family == "jsonb"):
         return reader(wanted) if wanted.family in READ else kernel_cast(f"{wanted.family}_from_text", cast)
+    if given.family == "float4" and wanted.family == "float8":
+        return same
     if given.family in ("int2", "int4", "int8"):
         if wanted.family == "numeric":
             return lambda value: (value, 0)
@@ -144,13 +146,13 @@ def plain_function(call: Call) -> Callable[..., Any] | None:
     if row is None or not call.arguments:
         return None
     compute: Callable[..., Any] | None = of_form(row.plain, form_of(call.arguments[0].type))
-    if compute is None or not row.overflows:
+    if compute is None or kind.family not in BOUNDS:
         return compute
     bound, found = BOUNDS[kind.family], compute
 
-    def checked(*operands: int) -> int:
-        value: int = found(*operands)
-        if not -bound <= value < bound:
+    def checked(*operands: Any) -> int | None:
+        value: int | None = found(*operands)
+        if value is not None and not -bound <= value < bound:
             raise SqlError("22003", f"{kind.row.sql_name} out of range")
         return value
 

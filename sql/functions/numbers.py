@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 
+from sql.errors import SqlError
 from sql.functions.arguments import literal_integer
 from sql.functions.printing import Printer, Rule, unpacked
 from sql.functions.rows import OWN_SCALES, STABLE, VOLATILE, Function, Kernel, routines
@@ -85,6 +86,18 @@ def _divide_integer(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"CAST(({texts[0]} div {texts[1]}) AS {printer.type_name(node.type)})"
 
 
+def _quotient(one: int, other: int) -> int:
+    """Return a quotient of integers, whose fraction is cut off."""
+    if not other:
+        raise SqlError("22012", "division by zero")
+    found = abs(one) // abs(other)
+    return found if (one < 0) == (other < 0) else -found
+
+
+def _remainder(one: int, other: int) -> int:
+    return one - other * _quotient(one, other)
+
+
 def _known_scale(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"CASE WHEN {texts[0]} IS NOT NULL THEN {node.arguments[0].type.display_scale} END"
 
@@ -126,7 +139,7 @@ FUNCTIONS = (
     Function(
         "abs", "abs @", unary(NUMBERS), ("abs(-2.50)", "2.50"),
         duckdb=PLAIN_ABS, spark=PLAIN_ABS, scale=first,
-        kernel={**_signed("absolute"), "float4 float8": "abs({0})"},
+        kernel={**_signed("absolute"), "float4 float8": "abs({0})"}, plain={"int2 int4 int8 float4 float8": abs},
     ),
     Function(
         "ceil", "ceil ceiling", "numeric > numeric; float8 > float8", ("ceil(-1.5)", "-1"),
@@ -174,7 +187,7 @@ FUNCTIONS = (
         "modulo", "mod %", f"{alike(EXACT)}; {MODULO}", ("-7 % 3", "-1"),
         duckdb={"numeric": "({0} % {1})", "int2 int4 int8": _modulo_integer},
         spark={"numeric int2 int4 int8": "({0} % {1})"}, scale=widest,
-        kernel=_checked("modulo", EXACT), infix="%",
+        kernel=_checked("modulo", EXACT), infix="%", plain=dict.fromkeys(INTEGERS, _remainder),
     ),
     Function(
         "quotient", "div", "numeric numeric > numeric", ("div(9, 4)", "2"), python="math.quotient", special="divide",
@@ -265,11 +278,12 @@ FUNCTIONS = (
             "int2 int4 int8": "({0} // {1})",
         },
         spark={"int2 int4 int8": _divide_integer}, kernel=_checked("divide"), infix="/",
+        plain=dict.fromkeys(INTEGERS, _quotient),
     ),
-    Function("bit_not", "~", unary(INTEGERS), ("~ 1", "-2"), both="(~{0})", kernel="(~{0})"),
-    Function("bit_and", "&", alike(INTEGERS), ("91 & 15", "11"), both="({0} & {1})", kernel="({0} & {1})"),
-    Function("bit_or", "|", alike(INTEGERS), ("32 | 3", "35"), both="({0} | {1})", kernel="({0} | {1})"),
-    Function("bit_xor", "#", alike(INTEGERS), ("17 # 5", "20"), duckdb="xor({0}, {1})", spark="({0} ^ {1})", kernel="({0} ^ {1})"),
+    Function("bit_not", "~", unary(INTEGERS), ("~ 1", "-2"), both="(~{0})", kernel="(~{0})", plain=dict.fromkeys(INTEGERS, operator.invert)),
+    Function("bit_and", "&", alike(INTEGERS), ("91 & 15", "11"), both="({0} & {1})", kernel="({0} & {1})", plain=dict.fromkeys(INTEGERS, operator.and_)),
+    Function("bit_or", "|", alike(INTEGERS), ("32 | 3", "35"), both="({0} | {1})", kernel="({0} | {1})", plain=dict.fromkeys(INTEGERS, operator.or_)),
+    Function("bit_xor", "#", alike(INTEGERS), ("17 # 5", "20"), duckdb="xor({0}, {1})", spark="({0} ^ {1})", kernel="({0} ^ {1})", plain=dict.fromkeys(INTEGERS, operator.xor)),
     Function(
         "shift_left", "<<", "; ".join(f"{family} int4 > {family}" for family in INTEGERS), ("1 << 4", "16"),
         kernel=_shift("shift_left"),
