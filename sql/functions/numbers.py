@@ -280,10 +280,22 @@ FUNCTIONS = (
         spark={"int2 int4 int8": _divide_integer}, kernel=_checked("divide"), infix="/",
         plain=dict.fromkeys(INTEGERS, _quotient),
     ),
-    Function("bit_not", "~", unary(INTEGERS), ("~ 1", "-2"), both="(~{0})", kernel="(~{0})", plain=dict.fromkeys(INTEGERS, operator.invert)),
-    Function("bit_and", "&", alike(INTEGERS), ("91 & 15", "11"), both="({0} & {1})", kernel="({0} & {1})", plain=dict.fromkeys(INTEGERS, operator.and_)),
-    Function("bit_or", "|", alike(INTEGERS), ("32 | 3", "35"), both="({0} | {1})", kernel="({0} | {1})", plain=dict.fromkeys(INTEGERS, operator.or_)),
-    Function("bit_xor", "#", alike(INTEGERS), ("17 # 5", "20"), duckdb="xor({0}, {1})", spark="({0} ^ {1})", kernel="({0} ^ {1})", plain=dict.fromkeys(INTEGERS, operator.xor)),
+    Function(
+        "bit_not", "~", unary(INTEGERS), ("~ 1", "-2"), both="(~{0})", kernel="(~{0})",
+        plain=dict.fromkeys(INTEGERS, operator.invert),
+    ),
+    Function(
+        "bit_and", "&", alike(INTEGERS), ("91 & 15", "11"), both="({0} & {1})", kernel="({0} & {1})",
+        plain=dict.fromkeys(INTEGERS, operator.and_),
+    ),
+    Function(
+        "bit_or", "|", alike(INTEGERS), ("32 | 3", "35"), both="({0} | {1})", kernel="({0} | {1})",
+        plain=dict.fromkeys(INTEGERS, operator.or_),
+    ),
+    Function(
+        "bit_xor", "#", alike(INTEGERS), ("17 # 5", "20"), duckdb="xor({0}, {1})", spark="({0} ^ {1})", kernel="({0} ^ {1})",
+        plain=dict.fromkeys(INTEGERS, operator.xor),
+    ),
     Function(
         "shift_left", "<<", "; ".join(f"{family} int4 > {family}" for family in INTEGERS), ("1 << 4", "16"),
         kernel=_shift("shift_left"),
