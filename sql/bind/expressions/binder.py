@@ -18,7 +18,7 @@ from sql.bind.collations import require_one_collation, require_text
 from sql.bind.expressions import arrays, calls, operators, rows, scope, subqueries
 from sql.bind.expressions.coerce import coerce, common_type, explicit_cast, is_wide, require_boolean, scale_of, unify
 from sql.bind.expressions.context import BindContext
-from sql.bind.expressions.placeholder_columns import PlaceholderColumns
+from sql.bind.expressions.placeholder_columns import PlaceholderColumns, refuse_sets
 from sql.bind.expressions.scope import Scope
 from sql.bind.expressions.source_positions import start_of
 from sql.errors import SqlError, not_supported
@@ -174,7 +174,7 @@ def case(binder: Binder, node: CaseWhen) -> Expression:
             conditions.append(rows.operation(binder, equal))
         results.append(binder.bind(result))
     default = Literal(None, UNKNOWN) if node.default is None else binder.bind(node.default)
-    calls.refuse_sets(binder, sets_count, "CASE")
+    refuse_sets(binder, sets_count, "CASE")
     # PostgreSQL looks at the ELSE branch first.
     places = [start_of(node.default or node), *(start_of(result) for _, result in node.branches)]
     kind, values = unify([default, *results], "CASE", binder.context, places)

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from sql.bind.expressions import aggregates, time_functions, user_functions, user_overloads, windows
 from sql.bind.expressions.coerce import coerce, converted, explicit_cast, require_usual_form, result_type, unify
 from sql.bind.expressions.context import DEFAULTS
-from sql.bind.expressions.correlation import Closure
 from sql.bind.expressions.object_names import as_array, as_shown, catalog_call, place_in, placed_element
 from sql.bind.expressions.operators import (
     binary,
@@ -32,7 +31,7 @@ from sql.bind.expressions.operators import (
     with_defaults,
     written_call,
 )
-from sql.bind.expressions.placeholder_columns import FIRST_SET, SetCall
+from sql.bind.expressions.placeholder_columns import MOVE_HINT, SetCall, refuse_sets
 from sql.bind.expressions.session_functions import SESSION_FUNCTIONS, is_known, session_function
 from sql.bind.expressions.source_positions import start_of
 from sql.bind.expressions.user_overloads import OwnSignature
@@ -56,9 +55,7 @@ from sql.functions.table import (
 )
 from sql.names.suggestions import did_you_mean
 from sql.parse.syntax import Constant, FunctionCall, NamedArgument, Row, TypeCast
-from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
-from sql.tree.relations import Join, OutputColumn, Relation, TableFunction
-from sql.tree.walks import map_expression
+from sql.tree.expressions import Call, Case, Cast, Expression, Literal
 from sql.types.casts import needs_zone
 from sql.types.datatypes import BOOL, JSON, JSONB, TEXT, SqlType, scaled_numeric
 
@@ -93,7 +90,7 @@ def call(binder: Binder, node: FunctionCall) -> Expression:
     if name == "grouping" and node.spelled:
         return aggregates.grouping_call(binder, node)
     if name in TABLE_FUNCTIONS:
-        return in_expression(binder, node)
+        return in_expression(binder, node, lambda: resolve_set(binder, node))
     if name not in CALLED_NAMES and name not in NAMES:
         return function(binder, node)
     if node.over is not None or name in WINDOW_FUNCTIONS:
@@ -156,8 +153,12 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
     if node.name in CASTS and len(node.arguments) == 1 and node.schema is None and not node.spelled:
         (operand,) = (binder.bind(argument) for argument in node.arguments)
         return explicit_cast(operand, SqlType(node.name), binder.context, node.position)
+    sets_count = binder.sets_count
     found, operands = chosen(binder, with_sequence(node))
     if isinstance(found, OwnSignature):
+        if user_functions.is_set(found):
+            refuse_inside(binder, sets_count, node)
+            return in_expression(binder, node, lambda: user_functions.set_call(binder, node, found, operands))
         return user_functions.value_of_call(binder, node, found, operands)
     return value_of_call(binder, node, found, operands)
 
@@ -401,8 +402,6 @@ JSON_NAMES: Mapping[str, Signature] = {
     **{name: overloads[0] for name, overloads in AGGREGATES.items() if AGGREGATE_ROWS[overloads[0].canonical].as_json},
 }
 
-MOVE_HINT = "You might be able to move the set-returning function into a LATERAL FROM item."
-
 
 def refuse_set_decorations(node: FunctionCall) -> None:
     """Raise PostgreSQL's error for DISTINCT, FILTER and OVER on a function that is no aggregate."""
@@ -439,14 +438,16 @@ def resolve_set(binder: Binder, node: FunctionCall) -> SetCall:
     return SetCall(found.canonical, tuple(arguments), kind, node.position)
 
 
-def in_expression(binder: Binder, node: FunctionCall) -> Expression:
-    """Return the column that stands for the values of a set-returning function in a select list."""
+def in_expression(binder: Binder, node: FunctionCall, resolved: Callable[[], SetCall]) -> Expression:
+    """Return the column that stands for the values of a set-returning function in a select list.
+
+    resolved: binds the call.
+    """
     refuse_set_decorations(node)
     if binder.in_from:
         raise SqlError("0A000", "set-returning functions must appear at top level of FROM", node.position)
-    virtual = binder.virtual
-    known = 0 if virtual is None else len(virtual.sets)
-    call = resolve_set(binder, node)
+    virtual, known = binder.virtual, binder.sets_count
+    call = resolved()
     for inside, what in ((binder.inside_aggregate, "aggregate"), (binder.inside_window, "window")):
         if inside:
             message = f"{what} function calls cannot contain set-returning function calls"
@@ -455,43 +456,11 @@ def in_expression(binder: Binder, node: FunctionCall) -> Expression:
         raise not_supported("a set-returning function in a window definition", node.position)
     if not binder.sets_allowed or virtual is None:
         raise SqlError("0A000", f"set-returning functions are not allowed in {binder.clause}", node.position)
-    if len(virtual.sets) > known:
-        raise not_supported("a set-returning function inside another one", node.position)
+    refuse_inside(binder, known, node)
     return virtual.set_function(node.label, call)
 
 
-def refuse_sets(binder: Binder, known: int, what: str) -> None:
-    """Raise when a set-returning function was bound since there were `known` ones: CASE and
-    COALESCE may have none.
-    """
-    if binder.virtual is not None and len(binder.virtual.sets) > known:
-        position = binder.virtual.sets[-1][1].position
-        raise SqlError("0A000", f"set-returning functions are not allowed in {what}", position, hint=MOVE_HINT)
-
-
-def add_sets(relation: Relation, binder: Binder, expressions: list[Expression]) -> tuple[Relation, list[Expression]]:
-    """Join the relation with its set-returning functions.
-
-    Return the expressions over the joined row.
-    """
-    virtual = binder.virtual
-    if virtual is None or not virtual.sets:
-        return relation, expressions
-    width = len(relation.schema)
-    # The arguments of the functions are evaluated over the row to their left.
-    closure = Closure(binder)
-
-    def handed(argument: Expression) -> Expression:
-        return argument if isinstance(argument, Literal) else closure.take(argument, "", None)
-
-    calls = tuple((call.function, tuple(handed(item) for item in call.arguments)) for _, call in virtual.sets)
-    schema = tuple(OutputColumn(name, call.type) for name, call in virtual.sets)
-    rows = TableFunction(calls, False, schema)
-    joined = Join(relation, rows, "cross", None, tuple(closure.arguments) or None)
-
-    def value(node: Expression) -> Expression | None:
-        if isinstance(node, Column) and node.index >= FIRST_SET:
-            return Column(width + node.index - FIRST_SET, node.name, node.type, node.position)
-        return None
-
-    return joined, [map_expression(item, value) for item in expressions]
+def refuse_inside(binder: Binder, known: int, node: FunctionCall) -> None:
+    """Raise 0A000 when the arguments of a set-returning function have one, beside `known` ones."""
+    if binder.sets_count > known:
+        raise not_supported("a set-returning function inside another one", node.position)

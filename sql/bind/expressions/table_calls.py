@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 from sql.bind.expressions import user_functions, user_overloads
 from sql.bind.expressions.calls import chosen, refuse_set_decorations, resolve_set, value_of_call
+from sql.bind.expressions.placeholder_columns import SetCall
 from sql.bind.expressions.scope import Scope, fields_of, table_scope
 from sql.bind.expressions.user_overloads import OwnSignature
 from sql.errors import SqlError, not_supported
 from sql.functions.table import SET_NAMES
 from sql.parse.syntax import FunctionCall, FunctionTable
-from sql.tree.expressions import Column, Expression, Literal, WindowCall
+from sql.tree.expressions import Call, Cast, Column, Expression, Literal, WindowCall
 from sql.tree.relations import OutputColumn, Project, Relation, TableFunction, Values, Window
-from sql.types.datatypes import INT8
+from sql.types.datatypes import INT8, array_of, scaled_numeric
 
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
@@ -121,12 +122,31 @@ def function_rows(binder: Binder, calls: tuple[FunctionCall, ...], names: list[s
     """Return the rows of set-returning functions side by side."""
     bound = []
     for call in calls:
-        if call.name not in SET_NAMES or call.variadic:
-            what = "VARIADIC" if call.variadic else f"the function {call.name} beside others in FROM"
-            raise not_supported(what, call.position)
         refuse_set_decorations(call)
+        if call.name not in SET_NAMES:
+            bound.append(beside_others(binder, call))
+            continue
+        if call.variadic:
+            raise not_supported("VARIADIC", call.position)
         bound.append(resolve_set(binder, call))
     schema = [OutputColumn(name, call.type) for name, call in zip(names, bound, strict=True)]
     if ordinality:
         schema.append(OutputColumn("ordinality", INT8))
     return TableFunction(tuple((call.function, call.arguments) for call in bound), ordinality, tuple(schema))
+
+
+def beside_others(binder: Binder, node: FunctionCall) -> SetCall:
+    """Return the call of a function of a user's, or of one value, as that of the elements of an
+    array.
+    """
+    found, operands = chosen(binder, node)
+    if isinstance(found, OwnSignature) and user_functions.is_set(found):
+        return user_functions.set_call(binder, node, found, operands)
+    if isinstance(found, OwnSignature) and (found.function is None or found.function.returns_set):
+        raise not_supported(f"the function {node.name} beside others in FROM", node.position)
+    value = binder.bind_value(node)
+    if value.type.is_array or value.type.record is not None:
+        raise not_supported(f"the function {node.name} beside others in FROM", node.position)
+    if value.type.family == "numeric":
+        value = Cast(value, scaled_numeric(None))
+    return SetCall("unnest", (Call("array", (value,), array_of(value.type)),), value.type, node.position)

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING
 from sql.bind.expressions.coerce import coerce, stripped
 from sql.bind.expressions.context import BindContext, ParameterTypes
 from sql.bind.expressions.correlation import Closure
+from sql.bind.expressions.placeholder_columns import SetCall
 from sql.bind.expressions.scope import Scope, ScopeColumn, ScopeTable
+from sql.bind.expressions.subqueries import with_own_scales
 from sql.bind.expressions.user_overloads import OwnSignature
 from sql.catalog.catalog import Catalog
 from sql.catalog.functions import FunctionArgument, FunctionDescription, KnowsFunctions, KnowsThen
@@ -35,7 +37,7 @@ from sql.tree.inlining import nodes_count, parameter_uses, relation_with_argumen
 from sql.tree.relations import Aggregate, Filter, Limit, LockedRead, Project, Relation, Sort, Values, project
 from sql.tree.walks import walk
 from sql.types.casts import can_cast, plain_name
-from sql.types.datatypes import BOOL, INT8, VOID, SqlType
+from sql.types.datatypes import BOOL, INT8, VOID, SqlType, array_of
 
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
@@ -85,6 +87,32 @@ def value_of_call(binder: Binder, node: FunctionCall, found: OwnSignature, opera
         closed = Subquery("scalar", first_row(relation), (), column.type, position=node.position, text=node.text)
         found_value = with_arguments(closed, body.arguments, node.position)
     return body.strict(found_value)
+
+
+def is_set(found: OwnSignature) -> bool:
+    """Tell whether a function returns rows of one column."""
+    assert found.function is not None, found
+    return found.function.returns_set and found.function.result is not None
+
+
+def set_call(binder: Binder, node: FunctionCall, found: OwnSignature, operands: list[Expression]) -> SetCall:
+    """Return a call as that of the elements of the array of its rows. Raises 0A000 for arrays and
+    records.
+    """
+    function = found.function
+    assert function is not None, found
+    body = Body(binder, node, function, arguments_of(binder.context, found, operands))
+    body.refuse_volatile()
+    relation = with_own_scales(body.relation())
+    kind = relation.schema[0].type
+    if kind.is_array or kind.record is not None or kind == VOID:
+        what = f"the function {name_of(function.name)}, which returns rows of {kind.sql_name}, in an expression"
+        raise not_supported(
+            what, node.position, hint=f"Call it in FROM: SELECT ... FROM {name_of(function.name)}(...)."
+        )
+    rows = Subquery("array", relation, (), array_of(kind), position=node.position, text=node.text)
+    values = body.strict(with_arguments(rows, body.arguments, node.position))
+    return SetCall("unnest", (values,), kind, node.position)
 
 
 def rows_of_call(

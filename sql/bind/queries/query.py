@@ -13,10 +13,9 @@ from dataclasses import replace
 
 from sql import interrupts
 from sql.bind.expressions.binder import Binder, settle
-from sql.bind.expressions.calls import add_sets
 from sql.bind.expressions.coerce import refuse_wide_numbers, unify
 from sql.bind.expressions.context import BindContext, Operand, ParameterTypes, QueryBinders
-from sql.bind.expressions.placeholder_columns import FIRST_WINDOW, PlaceholderColumns
+from sql.bind.expressions.placeholder_columns import FIRST_WINDOW, PlaceholderColumns, add_sets
 from sql.bind.expressions.scope import Output, Scope, noted_scope, table_scope
 from sql.bind.expressions.source_positions import start_of
 from sql.bind.expressions.windows import over
