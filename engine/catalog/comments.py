@@ -1,4 +1,4 @@
-"""COMMENT ON relations, their columns and constraints, kept in the catalog image.
+"""COMMENT ON relations, their columns, indexes and constraints, kept in the catalog image.
 
 Enters: a statement, an image. Leaves: an image. Raises 42P01, 42809, 42703, 42704.
 """
@@ -8,13 +8,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.catalog.image import WORDS, CatalogImage, Entry, TableEntry
-from sql.errors import SqlError
-from sql.names.relation_keys import name_of
+from sql.catalog.catalog import ConstraintDescription
+from sql.errors import SqlError, not_supported
+from sql.names.relation_keys import name_of, schema_of
 from sql.parse.statements.comment import Comment
 
 
 def with_comment(statement: Comment, image: CatalogImage) -> CatalogImage:
     """Return the image with the comment."""
+    if statement.kind == "index":
+        return with_index_comment(statement, image)
     entry = image.existing(statement.name)
     if statement.kind == "constraint":
         return image.with_replaced(statement.name, with_constraint_comment(statement, entry))
@@ -33,11 +36,32 @@ def with_constraint_comment(statement: Comment, entry: Entry) -> Entry:
     if not isinstance(entry, TableEntry) or statement.part not in constraints:
         message = f'constraint "{statement.part}" for table "{name_of(description.name)}" does not exist'
         raise SqlError("42704", message)
-    after = tuple(
-        replace(one, comment=statement.comment or "") if one is constraints[statement.part] else one
-        for one in description.constraints
-    )
-    return replace(entry, description=replace(description, constraints=after))
+    return _with(entry, constraints[statement.part], statement.comment)
+
+
+def with_index_comment(statement: Comment, image: CatalogImage) -> CatalogImage:
+    """Return the image with the comment on an index. Raises 42P01, 42809, and 0A000 for the index
+    of a constraint.
+    """
+    name = statement.name
+    for entry in image.entries.values():
+        if not isinstance(entry, TableEntry) or schema_of(entry.description.name) != schema_of(name):
+            continue
+        for one in entry.description.constraints:
+            if one.name == name_of(name) and one.is_index:
+                return image.with_replaced(entry.description.name, _with(entry, one, statement.comment))
+            if one.name == name_of(name) and one.is_key:
+                hint = "COMMENT ON CONSTRAINT is."
+                raise not_supported("COMMENT ON the INDEX of a constraint", hint=hint)
+    image.existing(name)
+    raise SqlError("42809", f'"{name_of(name)}" is not an index')
+
+
+def _with(entry: TableEntry, part: ConstraintDescription, comment: str | None) -> TableEntry:
+    """Return a table with a comment on one of its constraints or indexes."""
+    constraints = entry.description.constraints
+    after = tuple(replace(one, comment=comment or "") if one is part else one for one in constraints)
+    return replace(entry, description=replace(entry.description, constraints=after))
 
 
 def column_number(entry: Entry, name: str) -> int:

@@ -90,15 +90,19 @@ def with_output(entry: ViewEntry, output: StreamOutput | None) -> ViewEntry:
 
 
 def bound_as_then(
-    statement: CreateView, source: SourceText, used: tuple[UsedRelation, ...], image: CatalogImage
+    statement: CreateView,
+    source: SourceText,
+    used: tuple[UsedRelation, ...],
+    image: CatalogImage,
+    untyped: bool = False,
 ) -> BoundQuery:
     """Return the query of a stored text, over the relations that it used when it was made, by the
     names and with the columns of today.
 
-    Raises SqlError when it can't be bound any more.
+    untyped: as for `bind_query`. Raises SqlError when it can't be bound any more.
     """
     then = AsThen(image, source.objects, {relation.name: relation for relation in used})
-    bound = bind_query(statement.query, then, source.settings)
+    bound = bind_query(statement.query, then, source.settings, untyped=untyped)
     return replace(bound, root=then.of_today(bound.root))
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.catalog.image import CatalogImage, StreamEntry, ViewEntry
+from engine.ddl.query_views import bound_as_then, statement_of
 from engine.embedded.query_engine import QueryEngine
 from engine.ingest.insert import InsertTarget, make_target, now_columns
 from engine.streams.failing_rows import FailingRowError
@@ -232,8 +233,9 @@ def program_of(view: ViewEntry, image: CatalogImage) -> tuple[list[Expression], 
 
     Raises 42804 for a value that can't be assigned.
     """
-    query, settings = view.description.query, view.source.settings
-    assert query is not None, view
+    settings = view.source.settings
+    # As it is written: to readers of the view, constants of unknown type are texts.
+    query = bound_as_then(statement_of(view.source.text), view.source, view.used, image, untyped=True)
     _, conditions, items = taken_apart(with_zone(query.root, settings.time_zone))
     context = BindContext(image, settings, ParameterTypes(), QUERIES)
     columns = columns_filled(view, streams_of(view, image)[1])

@@ -216,9 +216,9 @@ def description_rows(image: CatalogImage) -> list[Row]:
     for entry in tables(image):
         for one in entry.description.constraints:
             if one.comment:
-                by = entry.indexes[one.name] if one.is_key else one.name
-                place = part_oid("constraint", entry.description.oid, by)
-                found.append((place, constraint_oid, 0, one.comment))
+                by = entry.indexes[one.name] if one.is_key or one.is_index else one.name
+                kind, of = ("index", class_oid) if one.is_index else ("constraint", constraint_oid)
+                found.append((part_oid(kind, entry.description.oid, by), of, 0, one.comment))
     names = ("objoid", "classoid", "objsubid", "description")
     return [dict(zip(names, values, strict=True)) for values in found]
 

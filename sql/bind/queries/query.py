@@ -66,16 +66,17 @@ def bind_query(
     settings: SessionSettings,
     parameter_types: Sequence[SqlType | None] | None = None,
     locks: bool = False,
+    untyped: bool = False,
 ) -> BoundQuery:
     """Return the typed tree of a query.
 
     `parameter_types` are those that the client gave (an item None or unknown: to be found; None
     instead of all: the statement came by the simple protocol and can have no parameters). locks:
-    the caller that runs it can lock rows.
+    the caller that runs it can lock rows. untyped: constants in its select list need no type yet.
     """
     parameters = ParameterTypes(parameter_types)
     context = BindContext(catalog, settings, parameters, QUERIES)
-    root = settled(refuse_wide_numbers(bind_relation(query, context), context))
+    root = settled(refuse_wide_numbers(bind_operand(query, context, untyped).relation, context))
     locked = locked_reads(context, root)
     if locked and not locks:
         raise not_supported(f"{locked[0].locks[0].strength} in this statement", query.position)

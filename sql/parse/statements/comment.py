@@ -1,6 +1,6 @@
-"""COMMENT ON a relation, sequence, column or constraint IS 'text' | NULL.
+"""COMMENT ON a relation, sequence, index, column or constraint IS 'text' | NULL.
 
-The forms are TABLE | FOREIGN TABLE | VIEW | SEQUENCE name, COLUMN relation.column, and CONSTRAINT
+The forms are TABLE | FOREIGN TABLE | VIEW | SEQUENCE | INDEX name, COLUMN relation.column, and CONSTRAINT
 name ON relation.
 """
 
@@ -23,7 +23,7 @@ class Comment(Statement, tag="COMMENT", defines=True, named=(("name", Naming.KNO
     """The statement COMMENT ON kind name IS comment.
 
     Attributes:
-        kind: as of DropRelation, or 'column' or 'constraint' of the relation `name`.
+        kind: as of DropRelation, 'index', or 'column' or 'constraint' of the relation `name`.
         part: the name of the column or constraint.
         comment: None takes the comment away.
     """
@@ -37,6 +37,8 @@ class Comment(Statement, tag="COMMENT", defines=True, named=(("name", Naming.KNO
     @property
     def rights(self) -> tuple[tuple[str, Right], ...]:
         """See Statement."""
+        if self.kind == "index":
+            return (("name", Right.OWN_INDEX),)
         return (("name", Right.OWN if self.part is None else Right.OWN_PART),)
 
 
@@ -53,7 +55,7 @@ def comment(cursor: Cursor) -> Comment | CommentOn | CommentOnFunction:
     if cursor.accept("foreign", "table"):
         kind = "stream"
     else:
-        found = cursor.accept_any("table", "view", "sequence", "column", "constraint")
+        found = cursor.accept_any("table", "view", "sequence", "index", "column", "constraint")
         if found is None:
             raise commented_object(cursor, start)
         kind = found

@@ -32,7 +32,7 @@ OBJECTS = (
 
 
 # Further kinds of objects that comments can be on.
-COMMENTED = ("database", "domain", "index")
+COMMENTED = ("database", "domain")
 
 # First words that OR REPLACE may stand before.
 REPLACEABLE = (

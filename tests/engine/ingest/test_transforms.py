@@ -23,6 +23,8 @@ TRANSFORMS = (
     ("s", "s2 (a, b)", "k, t", "k > 1 AND t IS NOT NULL"),
     ("s", "s2 (a, b, c, d, e)", "k * 10, upper(t), length(t), n, at", "n > 1.5"),
     ("s2", "s3 (x, y, j)", "b || '!', a / 4.0, json_build_object('a', a)::jsonb", "e IS NULL OR e > '2001-01-01'"),
+    # Constants of unknown type.
+    ("s", "s3 (x, y, j)", "'seven', '7.5', '[7]'", "k = 2"),
     ("s", "s3 (x)", "CASE WHEN k <> 0 THEN (100 / k)::text END", "true"),
 )
 LINES = (

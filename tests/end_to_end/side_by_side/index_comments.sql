@@ -1,0 +1,25 @@
+-- COMMENT ON INDEX: it follows a renaming and goes with its index.
+CREATE TABLE tt(x int, y text, PRIMARY KEY (x));
+CREATE INDEX ti ON tt(y);
+CREATE UNIQUE INDEX tu ON tt(y);
+COMMENT ON INDEX ti IS 'hello';
+COMMENT ON INDEX tu IS 'unique';
+COMMENT ON INDEX nosuch IS 'hello';
+COMMENT ON INDEX tt IS 'hello';
+COMMENT ON CONSTRAINT ti ON tt IS 'x';
+SELECT obj_description('ti'::regclass);
+SELECT obj_description('tu'::regclass, 'pg_class');
+SELECT description, objsubid, classoid::regclass FROM pg_description WHERE objoid IN ('ti'::regclass, 'tu'::regclass) ORDER BY 1;
+COMMENT ON INDEX ti IS NULL;
+SELECT obj_description('ti'::regclass);
+COMMENT ON INDEX ti IS 'again';
+ALTER INDEX ti RENAME TO tj;
+SELECT obj_description('tj'::regclass);
+ALTER TABLE tt RENAME TO uu;
+SELECT obj_description('tj'::regclass), obj_description('uu'::regclass);
+COMMENT ON INDEX tj IS '';
+SELECT obj_description('tj'::regclass) IS NULL;
+COMMENT ON INDEX tj IS 'once more';
+DROP INDEX tj;
+SELECT description FROM pg_description WHERE description IN ('again', 'once more', 'unique');
+COMMENT ON INDEX IS 'x';
