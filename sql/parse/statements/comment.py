@@ -1,7 +1,7 @@
 """COMMENT ON a relation, sequence, index, column or constraint IS 'text' | NULL.
 
-The forms are TABLE | FOREIGN TABLE | VIEW | SEQUENCE | INDEX name, COLUMN relation.column, and CONSTRAINT
-name ON relation.
+The forms are TABLE | FOREIGN TABLE | VIEW | SEQUENCE | INDEX name, COLUMN relation.column, and
+CONSTRAINT name ON relation.
 """
 
 from __future__ import annotations
