@@ -28,7 +28,7 @@ from sql.tree.expressions import Call, Cast, Column, Expression, Literal, Parame
 from sql.tree.relations import BoundQuery, Filter, Project, Relation, Scan
 from sql.types.datatypes import LiteralValue, SqlType
 from views.upkeep.chain import Chain
-from views.upkeep.point_reads import KeyProgram, QuickRead, found_rows, key_columns, key_program, load_kernels
+from views.upkeep.point_reads import KeyProgram, QuickRead, found_rows, key_columns, key_program
 from views.upkeep.refresh import DATA_ERRORS
 
 # How many groups a read may name, and one that is answered on the event loop.
@@ -75,21 +75,11 @@ class PointRead:
 
 
 class PointReads:
-    """The reads by key of one server.
-
-    Attributes:
-        is_loaded: whether the event loop may read.
-    """
+    """The reads by key of one server."""
 
     def __init__(self, commit_lock: threading.Lock, tables: TablesByKey) -> None:
         self._commit_lock = commit_lock
         self.tables = tables
-        self.is_loaded = False
-
-    def load(self) -> None:
-        """Load what reads need, on a worker."""
-        load_kernels()
-        self.is_loaded = True
 
     def quick(self, read: PointRead, formats: Sequence[int], forms: Forms) -> QuickRead | QuickRow:
         """Return how a read is answered on the event loop.
@@ -118,8 +108,6 @@ class PointReads:
             if check_cancelled is not None:
                 self.tables.note(read.source)
             return None
-        if check_cancelled is not None:
-            self.load()
         keys_max = KEYS_AT_ONCE_MAX if check_cancelled is None else KEYS_MAX
         keys = wanted_keys(read, parameters, key_program(read.types), keys_max)
         if keys is None:

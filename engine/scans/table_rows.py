@@ -28,6 +28,7 @@ from ringbuffer.groups.found_groups import find_places
 from ringbuffer.groups.hash_table import GroupTable
 from sql.errors import SqlError
 from sql.types.datatypes import SqlType
+from sql.wire import writer
 from views.model.arrow_schema import encoded_family
 from views.upkeep.export.one_group import BINARY_FORMAT, UnreadableError
 from views.upkeep.point_reads import KeyProgram, OneKey, key_program
@@ -274,8 +275,8 @@ class QuickRow:
         zones = [forms.zone if kind.family == "timestamptz" else "" for kind in types]
         self._forms: list[ColumnForm] = list(zip(items, formats, zones, strict=True))
 
-    def fields(self, key: Sequence[int | bytes]) -> list[bytes | None] | None:
-        """Return the fields of the row with a key, after the last commit; None: there is none.
+    def data_row(self, key: Sequence[int | bytes]) -> bytes | None:
+        """Return the DataRow of the row with a key, after the last commit; None: there is none.
 
         Raises UnreadableError where the rows or the columns are not in memory.
         """
@@ -291,7 +292,7 @@ class QuickRow:
         place = self._place.item(0)
         if place < 0:
             return None
-        return [None if column is None else value_at(column, place) for column in columns]
+        return writer.data_row([None if column is None else value_at(column, place) for column in columns])
 
 
 def value_at(column: EncodedColumn, row: int) -> bytes | None:

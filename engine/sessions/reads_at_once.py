@@ -249,9 +249,6 @@ class ReadsAtOnce:
         if len(kept) >= FORMATS_KEPT_MAX:
             return None
         read = point_read(prepared.bound, image) if isinstance(prepared.bound, BoundQuery) else None
-        if read is not None and not self._server.engines.points.is_loaded:
-            # The general way loads the kernels.
-            return None
         kept[codes] = None if read is None else self._made(prepared, read, codes)
         return kept[codes]
 
@@ -389,8 +386,8 @@ def one_row(
             is_possible_key = False
         else:
             key.append(value)
-    fields = quick.fields(key) if is_possible_key else None
-    return NO_ROW if fields is None else writer.data_row(fields) + ONE_ROW
+    row = quick.data_row(key) if is_possible_key else None
+    return NO_ROW if row is None else row + ONE_ROW
 
 
 def same_as(packet: bytes) -> Values:

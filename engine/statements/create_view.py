@@ -156,7 +156,6 @@ def interrupted(make: Callable[..., None], *arguments: Any) -> None:
 def build(statement: CreateView, captured: SessionSettings, bound: BoundQuery, work: Work) -> None:
     """Build a view over streams."""
     entry = build_continuous(statement, bound, work.image, captured, engines_of(work))
-    work.server.engines.points.load()
     for state in states_of(entry):
         work.transaction.built.append(state.chain)
         for notice in state.chain.notices:
@@ -191,7 +190,6 @@ def replace_before(
             require_unwritten(chain, work)
             # Again at the commit; what the transaction reads until then is of now.
             chain.state.inherit(work.server.catalog.lock)
-    work.server.engines.points.load()
     work.transaction.built += built
     refuse_unread(require_view(image.entries[statement.name]), work)
     for text, detail in notices:

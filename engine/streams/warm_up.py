@@ -19,6 +19,7 @@ from ringbuffer.patterns.automaton_symbols import warm_up_symbols
 from ringbuffer.warm_up.called_kernels import warm_up_called_kernels
 from ringbuffer.warm_up.decoders import warm_up_decoders
 from ringbuffer.warm_up.encoders import warm_up_encoders
+from views.upkeep.point_reads import warm_up_point_reads
 
 SILENCE_S_MAX = 3.0
 STEPS = (
@@ -29,6 +30,7 @@ STEPS = (
     warm_up_finding,
     warm_up_automata,
     warm_up_symbols,
+    warm_up_point_reads,
 )
 NOTICE = "antumbra: compiling kernels, about a minute; they are kept for the next start"
 

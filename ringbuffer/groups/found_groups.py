@@ -44,8 +44,8 @@ def merge_found(
     keys: its groups are the keys; it may have other words of states. found: has the layout of
     `source`. heap_max: False is returned where texts and lists would take more bytes.
     """
-    count = int(keys.control[ROWS_COUNT])
-    if not count:
+    count = keys.control.item(ROWS_COUNT)
+    if not count or not source.control.item(ROWS_COUNT):
         return True
     sought, searched = keys.arrays, source.arrays
     start, key_row_words = 0, keys.layout.row_words
@@ -56,7 +56,7 @@ def merge_found(
         start = _entries[0](*arguments)
         if start == count:
             return True
-        if found.control[HEAP_NEEDED]:
+        if found.control.item(HEAP_NEEDED):
             if heap_max is not None and found.control[HEAP_USED] + found.control[HEAP_NEEDED] > heap_max:
                 return False
             found.grow_heap(int(found.control[HEAP_NEEDED]))

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ringbuffer.compile.jit import kernel
 from ringbuffer.groups.aggregates import float_key, float_word, text_heap_bytes, text_key
-from ringbuffer.groups.hash_table import ENTRY, ERROR, HEAP_MAX, HEAP_NEEDED, HEAP_USED, Words, find_group
+from ringbuffer.groups.hash_table import ENTRY, ERROR, HEAP_MAX, HEAP_NEEDED, HEAP_USED, ROWS_COUNT, Words, find_group
 from ringbuffer.memory.addresses import load_byte, load_float32, load_float64, load_int16, load_int32, load_word
 from ringbuffer.memory.error_codes import OK
 from ringbuffer.memory.stored_values import stored_numeric
@@ -97,6 +97,18 @@ def fold_keys(
         if group < 0:
             return row
     return end
+
+
+@kernel
+def fold_one(control: Words, slots: Words, rows: Words, keys: Keys, heap: int, scratch: Words, sizes: Words) -> bool:
+    """Let the first row be the only group of a table; return whether that was possible.
+
+    The arguments are those of `fold_keys`.
+    """
+    control[ROWS_COUNT] = control[HEAP_USED] = 0
+    slots[:] = 0
+    is_folded: bool = fold_keys(0, 1, control, slots, rows, keys, heap, scratch, sizes) == 1
+    return is_folded
 
 
 @kernel

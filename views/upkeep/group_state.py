@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from ringbuffer.groups.aggregates import LIST_GROWTH
 from ringbuffer.groups.found_groups import merge_found
-from ringbuffer.groups.hash_table import ROWS_COUNT, ROWS_IN, ROWS_PASSED, ROWS_SKIPPED, GroupTable
+from ringbuffer.groups.hash_table import ROWS_IN, ROWS_PASSED, ROWS_SKIPPED, GroupTable
 from ringbuffer.groups.known_groups import StateSize, size_of, size_of_new
 from ringbuffer.groups.merge import has_lists
 from ringbuffer.memory.spilled_memory import SpilledMemory
@@ -199,9 +199,7 @@ class GroupState:
                 return False
             waiting = [one for buffer in self.buffers[::-1] for one in buffer.seen()]
             for table in (*self.merged.with_keys(keys), *self.taken, *waiting):
-                if table.control.item(ROWS_COUNT) and not merge_found(
-                    found, keys, table, self.buffer.program, heap_max
-                ):
+                if not merge_found(found, keys, table, self.buffer.program, heap_max):
                     return False
             return True
         finally:

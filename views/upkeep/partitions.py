@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ringbuffer.groups.hash_table import HEAP_USED, GroupTable, TableLayout, Words
+from ringbuffer.groups.hash_table import HEAP_USED, ROWS_COUNT, GroupTable, TableLayout, Words
 from ringbuffer.groups.merge import add_counters, merge_partition, merge_tables
 from ringbuffer.groups.partitions import PARTITIONS_COUNT, partition, partition_of, rows_by_partition
 from ringbuffer.memory.mapped_zeros import mapped_zeros
@@ -91,13 +91,16 @@ class Partitions:
 
     def with_keys(self, keys: GroupTable) -> list[GroupTable]:
         """Return the tables that may have one of the groups of `keys`."""
-        return [self.tables[number] for number in self._numbers(keys)]
+        tables = self.tables
+        return tables if len(tables) == 1 else [tables[number] for number in self._numbers(keys)]
 
     def _numbers(self, keys: GroupTable) -> list[int]:
         if len(self.tables) == 1:
             return [0]
-        row_words = keys.layout.row_words
-        hashes = keys.rows[: keys.groups_count * row_words : row_words].tolist()
+        count, row_words = keys.control.item(ROWS_COUNT), keys.layout.row_words
+        if count == 1:
+            return [partition(keys.rows.item(0))]
+        hashes = keys.rows[: count * row_words : row_words].tolist()
         return sorted(set(map(partition, hashes)))
 
     def in_files(self, keys: GroupTable) -> bool:

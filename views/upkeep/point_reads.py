@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from ringbuffer.compile.jit import entry_of
 from ringbuffer.encode.output_forms import Forms
 from ringbuffer.groups.hash_table import ERROR, HEAP_NEEDED, HEAP_USED, ROWS_COUNT, GroupTable, TableLayout
-from ringbuffer.groups.key_rows import DATA, KEY_WORDS, NULLS, KeyKind, fold_keys
+from ringbuffer.groups.key_rows import DATA, KEY_WORDS, NULLS, KeyKind, fold_keys, fold_one
 from ringbuffer.memory.arrow import morsel_from_arrow
 from ringbuffer.memory.columns import DTYPES, INLINE_BYTES_MAX, Morsel, PhysicalType, empty_column
 from ringbuffer.memory.error_codes import OK, SCRATCH_FULL, RowError
@@ -31,7 +32,7 @@ from views.codegen.values import INTEGERS, TEXTS, compared_form, is_keyed, is_st
 from views.model.arrow_schema import stored_layout
 from views.model.plan import Plan
 from views.upkeep.chain import Chain
-from views.upkeep.export.one_group import Field, HeldUpError, UnreadableError, field, warm_up_averages
+from views.upkeep.export.one_group import HeldUpError, OneGroup, UnreadableError, entries
 
 KEYED_KINDS = {"bpchar": KeyKind.BLANK_PADDED, "interval": KeyKind.INTERVAL}
 NUMBER_KINDS = {
@@ -94,6 +95,7 @@ class KeyProgram:
     Attributes:
         schema: the columns of the rows of keys.
         layout: of these rows in a morsel, as a stream has them.
+        sizes: int64[4], of a table of keys, as kernels take them.
     """
 
     def __init__(self, types: tuple[SqlType, ...]) -> None:
@@ -105,6 +107,7 @@ class KeyProgram:
         )
         self._table = TableLayout(key_words, entry_words, HASH_WORDS + entry_words, text_mask)
         self._keys = np.array([key_words_of(slot) for slot in slots], dtype=np.int64)
+        self.sizes = np.array(self._table, dtype=np.int64)
 
     def new_table(self) -> GroupTable:
         """Return an empty table for keys."""
@@ -120,15 +123,20 @@ class KeyProgram:
         self.folding(keys)(table)
         return table
 
+    def key_words(self, rows: Morsel) -> npt.NDArray[np.int64]:
+        """Return what tells kernels where the keys of rows are, as long as these are there."""
+        assert all(array.flags.c_contiguous for array in (*rows.data, *rows.nulls, rows.heap))
+        keys: npt.NDArray[np.int64] = self._keys.copy()
+        keys[:, DATA] = [array.ctypes.data for array in rows.data]
+        keys[:, NULLS] = [array.ctypes.data for array in rows.nulls]
+        return keys
+
     def folding(self, rows: Morsel) -> Callable[[GroupTable], None]:
         """Return a function that adds the keys of rows to a table; they may change in their
         place.
         """
-        assert all(array.flags.c_contiguous for array in (*rows.data, *rows.nulls, rows.heap))
-        keys, scratch, heap = self._keys.copy(), ScratchHeap(), rows.heap.ctypes.data
-        keys[:, DATA] = [array.ctypes.data for array in rows.data]
-        keys[:, NULLS] = [array.ctypes.data for array in rows.nulls]
-        entry, sizes = fold_keys_entry(), np.array(self._table, dtype=np.int64)
+        keys, scratch, heap = self.key_words(rows), ScratchHeap(), rows.heap.ctypes.data
+        entry, sizes = fold_keys_entry(), self.sizes
 
         def fold(table: GroupTable) -> None:
             # It holds the rows, of whose arrays `keys` has the addresses.
@@ -182,10 +190,18 @@ def fold_keys_entry() -> Callable[..., int]:
     return entry_of(fold_keys, 0, 0, words, words, words, keys, 0, words, words)
 
 
-def load_kernels() -> None:
-    """Load the kernels of reads by key, which takes some milliseconds once."""
+@cache
+def fold_one_entry() -> Callable[..., bool]:
+    """Return the machine code of `fold_one`."""
+    words, keys = np.zeros(1, dtype=np.int64), np.zeros((1, KEY_WORDS), dtype=np.int64)
+    return entry_of(fold_one, words, words, words, keys, 0, words, words)
+
+
+def warm_up_point_reads() -> None:
+    """Compile or load the kernels, since the event loop reads by key."""
     fold_keys_entry()
-    warm_up_averages()
+    fold_one_entry()
+    entries()
 
 
 class OneKey:
@@ -198,8 +214,11 @@ class OneKey:
         data = tuple(empty_column(column.physical, 1) for column in program.layout)
         nulls = tuple(np.zeros(1, dtype=np.uint8) for _ in data)
         self._key = Morsel(1, data, nulls, np.zeros(KEY_BYTES_MAX, dtype=np.uint8))
-        self._keys = program.new_table()
-        self._fold = program.folding(self._key)
+        self._keys = table = program.new_table()
+        # Texts of the key have room.
+        table.grow_heap(2 * KEY_BYTES_MAX)
+        place = program.key_words(self._key), self._key.heap.ctypes.data, ScratchHeap().words, program.sizes
+        self._fold, self._arguments = fold_one_entry(), (table.control, table.slots, table.rows, *place)
 
     def table(self, key: Sequence[int | bytes]) -> GroupTable:
         """Return a table that has the key as its only group, until the next one is made.
@@ -220,8 +239,8 @@ class OneKey:
             words[0] = length | int.from_bytes(value[:4], "little", signed=True) << 32, used
             self._key.heap[used : used + length] = np.frombuffer(value, np.uint8)
             used += length
-        empty(self._keys)
-        self._fold(self._keys)
+        if not self._fold(*self._arguments):
+            raise UnreadableError
         return self._keys
 
 
@@ -247,46 +266,33 @@ class QuickRead:
         # To find a group copies its lists, also where other columns are read.
         if plan.finish.predicates or chain.state.groups.with_lists or forms != Forms(forms.zone):
             raise UnreadableError
+        shown = [item.index for item in (plan.finish.items[place][1] for place in items) if isinstance(item, Column)]
+        if len(shown) < len(items):
+            raise UnreadableError
         self._chain = chain
-        self._fields: list[Field] = []
-        for place, format_code in zip(items, formats, strict=True):
-            _, item = plan.finish.items[place]
-            if not isinstance(item, Column):
-                raise UnreadableError
-            made = field(chain.state.program.grouping, item.index, format_code, forms.zone)
-            if made is None:
-                raise UnreadableError
-            self._fields.append(made)
+        self._row = OneGroup(chain.state.program.grouping, shown, formats, forms.zone)
         self._key = OneKey(program)
         self._found = GroupTable(chain.state.groups.merged.layout)
         self._commit_lock = commit_lock
 
-    def fields(self, key: Sequence[int | bytes]) -> list[bytes | None] | None:
-        """Return the fields of the group with a key, after the last commit; None: there is none.
+    def data_row(self, key: Sequence[int | bytes]) -> bytes | None:
+        """Return the DataRow of the group with a key, after the last commit; None: there is none.
 
         Raises HeldUpError while others merge or export, and where the group is in a file,
         UnreadableError where it can't be read so.
         """
         keys = self._key.table(key)
         chain, found = self._chain, self._found
-        words_count = found.layout.row_words
-        empty(found)
-        found.rows[:words_count] = 0
+        # The slots of the group before.
+        found.control[ROWS_COUNT] = found.control[HEAP_USED] = 0
+        found.slots.fill(0)
+        found.rows[: found.layout.row_words] = 0
         with self._commit_lock:
             is_read = chain.state.groups.find(keys, found)
             chain.upkeep.point_reads += is_read
         if not is_read:
             raise HeldUpError
-        if not found.control[ROWS_COUNT]:
-            return None
-        words = found.rows[:words_count].tolist()
-        return [made(words, found) for made in self._fields]
-
-
-def empty(table: GroupTable) -> None:
-    """Forget the groups of a table whose rows are written anew as a whole."""
-    table.control[ROWS_COUNT] = table.control[HEAP_USED] = 0
-    table.slots.fill(0)
+        return self._row.data_row(found) if found.control.item(ROWS_COUNT) else None
 
 
 def is_quick(kind: SqlType) -> bool:

@@ -25,10 +25,10 @@ from ringbuffer.groups.hash_table import CONTROL_WORDS, ENTRY, HEAP_USED, GroupT
 from ringbuffer.groups.merge import merge_tables
 from ringbuffer.groups.pair_sums import PAIR_SUMS, add_pairs
 from ringbuffer.memory.error_codes import FLOAT_OVERFLOW, NUMERIC_DIGITS, OK
+from ringbuffer.memory.few_rows import string_at
 from ringbuffer.scalar.texts.text_functions import ScratchHeap, keep
 from sql.values.literal_output import float_text
 from tests.ringbuffer.kernel_values import numeric, numeric_text
-from views.upkeep.export.one_group import text_at
 
 COUNT_AT = 2
 STATE_AT = 3
@@ -103,7 +103,7 @@ def add_element(table: GroupTable, seen: int, value: bytes) -> None:
 
 def list_of(table: GroupTable) -> bytes:
     """Return the bytes of the list."""
-    return text_at(table.rows.tolist(), STATE_AT, table)
+    return string_at(table.rows[STATE_AT : STATE_AT + 2].data.cast("B"), table.heap.data)
 
 
 @pytest.mark.parametrize("seed", range(10))
