@@ -125,4 +125,33 @@ SHAPES = {
     "(select k, v, t from s union all select k, v, t from r) u) x where 2 > rn",
     "t_scalar_unionall": "select a.id, (select sum(u.v + a.g) from (select v from s union all select v from r) u) x, (select count(*) from "
     "(select k, v from s union all select k, v from r) u where u.v < a.g) y from a",
+    "rows": "select k, v, d from s where v > 0 and t like 'a%'",
+    "rows_all": "select * from s",
+    "rows_none": "select 1 one from s where k = 2",
+    "rows_expr": "select k + 1 k1, upper(t) u, d * 2 d2, case when v > 3 then 'many' end w from s where k is not null",
+    "rows_join": "select s.k, s.t, a.name from s join a on a.id = s.k where s.v > 2 and a.g = 1",
+    "rows_left": "select s.k, s.v, b.x from s left join b on b.k = s.k and b.x > 10 and s.v > 1",
+    "rows_right": "select a.name, s.v from s right join a on a.id = s.k and s.v > 5",
+    "rows_streams": "select s.k, s.v, o.w, o.c from s join o on o.k = s.k where o.w > 3 and s.v < 10",
+    "rows_theta": "select s.k, r.v from s join r on s.k = r.k and s.v < r.v",
+    "rows_full": "select s.v, o.w from s full join o on o.k = s.k",
+    "rows_self": "select x.v a, y.v b from s x join s y on x.k = y.k and x.v > y.v",
+    "rows_unionall": "select k, t from s union all select k, c from o union all select id, name from a",
+    "rows_in": "select k, v from s where k in (select k from r where v > 4) and v not in (select w from o where w is not null)",
+    "rows_exists": "select k, t from s where not exists (select from o where o.k = s.k and o.w > s.v)",
+    "rows_scalar": "select k, v, (select count(*) from o where o.k = s.k) n, (select max(x) from b) x from s",
+    "rows_window": "select k, v, sum(v) over (partition by k) sv, count(*) over () n, rank() over (partition by k order by v) rk from s",
+    "rows_top2": "select k, v from (select k, v, dense_rank() over (partition by k order by v desc) n from s) q where n <= 2",
+    "rows_limit": "select k, v, t, d from s order by v desc, k, t, d limit 5",
+    "rows_limit_group": "select k, count(*), sum(v) from (select k, v from s order by v, k offset 3 limit 10) q group by k",
+    "rows_number_group": "select n, count(*) from (select row_number() over (partition by k order by v) n from s) q group by n",
+    "rows_lateral": "select s.k, g.i from s cross join lateral generate_series(1, s.v % 4) g(i)",
+    "rows_top_lateral": "select a.name, l.v, l.t from a left join lateral (select v, t from s where s.k = a.id order by v desc, t limit 2) "
+    "l on true",
+    "rows_recursive": "with recursive w (k, v) as (select k, v from s where k = 1 union select s.k, s.v from s join w on s.k = w.k + 1 "
+    "where s.v > w.v) select * from w",
+    "rows_with_groups": "select s.k, s.v, q.sv from s join (select k, sum(v) sv from r group by k) q on q.k = s.k",
+    "rows_ordinary": "select s.k, q.name from s join base_q q on q.id = s.k",
+    "rows_case_agg": "select k, string_agg(t, ',' order by t) from (select k, t, lag(v) over (partition by k order by v, t) p from s) q "
+    "where p is null group by k",
 }

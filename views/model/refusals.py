@@ -13,7 +13,6 @@ RULE_A = (
 )
 RULE_B = "Rule (b): a join below the grouping puts the stream on the probe side of a table: an inner join, or a LEFT JOIN from the stream."
 RULE_C = "Rule (c): a join of streams needs both of them grouped below the join."
-RULE_D = "Rule (d): ORDER BY with LIMIT must lie above the grouping."
 
 
 def refused(what: str, part: str, rule: str | None, hint: str | None, position: int | None = None) -> SqlError:

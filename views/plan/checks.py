@@ -7,42 +7,37 @@ tree, or the pipelines made of it. Leaves: nothing, or SqlError 0A000. Must not 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from ringbuffer.groups.hash_table import JOINS_MAX
 from sql.emit.duckdb import emit_duckdb
 from sql.errors import SqlError, not_supported
 from sql.functions.comparisons import TURNED
-from sql.tree.expressions import Call, Case, Expression, SortKey
+from sql.tree.expressions import Call, Case, Expression
 from sql.tree.relations import (
     Aggregate,
     Filter,
     Join,
-    Limit,
     OutputColumn,
     Project,
     Recursive,
     Relation,
     Scan,
     SetOperation,
-    Sort,
     TableFunction,
-    Window,
 )
 from sql.tree.walks import all_relations, children, height, subqueries_of
 from sql.tree.walks import scans as leaves
 from views.codegen.values import has_equality
 from views.model.nodes import Probe, StreamPipeline
 from views.model.properties import properties, scans, stream_path
-from views.model.refusals import RULE_A, RULE_B, RULE_C, RULE_D, refused
+from views.model.refusals import RULE_A, RULE_B, RULE_C, refused
 from views.model.steps import pipeline_expressions
-from views.model.text import aggregate_text, expression_text, identifier, key_text, window_text
+from views.model.text import aggregate_text, expression_text, identifier
 from views.model.trees import (
     columns_of,
     inputs,
     relation_uses_now,
-    substitute,
     substitute_now,
     uses_now,
     walk,
@@ -89,29 +84,8 @@ def check_sources(root: Relation) -> None:
 
 
 def check_shape(root: Relation) -> None:
-    """Refuse a tree whose stream does not end in a grouping that can be maintained."""
-    stream = identifier(scans(root, "stream")[0])
+    """Assert that a tree's stream ends in a grouping that can be maintained."""
     breaker = _first_breaker(root)
-    if breaker is None:
-        hint = f"Add GROUP BY or an aggregate, for example: SELECT count(*) FROM {stream}. SELECT DISTINCT is a grouping too."
-        raise refused(
-            "a continuous view without a grouping",
-            f"no GROUP BY, aggregate or DISTINCT above stream {stream}",
-            RULE_A,
-            hint,
-        )
-    if isinstance(breaker, Window):
-        part = window_text(breaker.calls[0][1])
-        hint = f"Group first, then use the window function: SELECT ..., {part} FROM (SELECT ..., ... FROM {stream} GROUP BY ...) g."
-        raise refused("a window function directly over a stream", part, RULE_A, hint)
-    if isinstance(breaker, Sort):
-        part = "ORDER BY " + ", ".join(key_text(key) for key in _keys_below(breaker)) + " LIMIT"
-        hint = "Group below it, or read the view with ORDER BY and LIMIT."
-        raise refused("ORDER BY with LIMIT directly over a stream", part, RULE_D, hint)
-    if isinstance(breaker, Limit):
-        bound = breaker.limit if breaker.limit is not None else breaker.offset
-        part = "LIMIT" if bound is None else f"LIMIT {expression_text(bound)}"
-        raise refused("LIMIT directly over a stream", part, RULE_D, "Group below it, or read the view with LIMIT.")
     assert isinstance(breaker, Aggregate), f"{type(breaker).__name__} over a stream"
     assert breaker.sets is None, "grouping sets over a stream are groupings of their own"
 
@@ -241,9 +215,6 @@ def _refused_streams(relation: Relation, root: Relation) -> SqlError:
     if isinstance(relation, Join):
         return refused("a join of streams in a continuous view", _join_text(relation), RULE_C, hint)
     above = [part for part in walk_relation(root) if isinstance(part, Aggregate) and _has_below(part, relation)]
-    if not above and isinstance(relation, SetOperation) and relation.all:
-        hint = "Add GROUP BY or an aggregate: SELECT ..., count(*) FROM (... UNION ALL ...) u GROUP BY ..."
-        return refused(f"{_node_text(relation)} of streams without a grouping", _node_text(relation), RULE_A, hint)
     for _, call in above[-1].aggregates if above and not properties(relation).grouped else ():
         if not is_combined(call):
             what = f"{call.function} over {_node_text(relation)} of streams"
@@ -260,9 +231,6 @@ def _check_operator(operator: Relation, below: Relation) -> None:
     way.
     """
     grouped = properties(below).grouped
-    if isinstance(operator, Recursive) or (isinstance(operator, SetOperation) and not grouped):
-        hint = "Group the stream first, below it." if isinstance(operator, SetOperation) else None
-        raise refused(f"{_node_text(operator)} over a stream", _node_text(operator), RULE_A, hint)
     if not isinstance(operator, Join):
         return
     stream_left = operator.left is below
@@ -283,16 +251,6 @@ def _first_breaker(root: Relation) -> Relation | None:
         if not isinstance(relation, Scan | Project | Filter | Join):
             return relation
     return None
-
-
-def _keys_below(sort: Sort) -> list[SortKey]:
-    """Return the keys of an ORDER BY over the input of its select list, since hidden columns have
-    no names.
-    """
-    if not isinstance(sort.input, Project):
-        return list(sort.keys)
-    values = [expression for _, expression in sort.input.items]
-    return [replace(key, expression=substitute(key.expression, values)) for key in sort.keys]
 
 
 def _check_build(probe: Probe) -> None:

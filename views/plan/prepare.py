@@ -21,6 +21,7 @@ from views.model.properties import scans
 from views.plan.collected_lists import collected_lists
 from views.plan.eager.grouping import EagerGrouping
 from views.plan.first_groupings import first_groupings, scanned_rows, with_scans
+from views.plan.kept_rows import KeptRows
 from views.plan.reduce_groups import reduce_groups
 from views.plan.rules.anti_joins import anti_joins
 from views.plan.rules.combine_groupings import combine_groupings, split_unions
@@ -96,7 +97,10 @@ def _prepared(root: Relation, eager: EagerGrouping) -> Relation:
         return relation
 
     root = group_subqueries(rewrite_everywhere(root, anti_joins), streams)
-    for step in (before, eager.step, *AFTER):
+    rows = KeptRows(eager.choice.stream_join == "arrival")
+    root = rows.of(rewrite_everywhere(root, before))
+    eager.notices += rows.notices
+    for step in (eager.step, *AFTER):
         root = rewrite_everywhere(root, step)
     if eager.choice.freeze_tables:
         root, reductions = reduce_groups(root)

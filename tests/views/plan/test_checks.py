@@ -5,19 +5,17 @@ from __future__ import annotations
 import pytest
 
 from sql.errors import SqlError
-from sql.tree.expressions import AggregateCall, Call, Column, Expression, OuterColumn, SortKey, Subquery, WindowCall
+from sql.tree.expressions import AggregateCall, Call, Column, Expression, OuterColumn, SortKey, Subquery
 from sql.tree.relations import (
     Aggregate,
     Join,
     Limit,
     OutputColumn,
-    Recursive,
     Relation,
     Scan,
     SetOperation,
     Sort,
     Values,
-    Window,
 )
 from sql.types.datatypes import BOOL, INT8, JSON, TEXT, TIMESTAMPTZ
 from tests.views.building import (
@@ -30,7 +28,6 @@ from tests.views.building import (
     project,
     renamed,
     sales_per_shop,
-    top,
     where,
 )
 from tests.views.plan.test_split import DEFINITION
@@ -51,32 +48,6 @@ def refusal(root: Relation) -> SqlError:
 def joined(left: Relation, right: Relation, kind: str = "inner", condition: Expression | None = None) -> Aggregate:
     both = Join(left, right, kind, condition or compare("eq", lit(1), lit(1)))
     return Aggregate(project(both, ("one", lit(1))), (), COUNT)
-
-
-def test_a_plain_select_names_rule_a_and_the_stream() -> None:
-    error = refusal(project(SALES, ("shop", col(SALES, "shop"))))
-    assert error.message == "a continuous view without a grouping is not supported yet"
-    assert error.detail is not None
-    assert error.detail.startswith("Rule (a): ")
-    assert error.hint is not None
-    assert "SELECT count(*) FROM sales" in error.hint
-
-
-def test_order_by_with_limit_below_the_grouping_names_rule_d() -> None:
-    error = refusal(Aggregate(top(SALES, "n", 3), (), (("count", count_star()),)))
-    assert error.detail is not None
-    assert "Rule (d)" in error.detail
-    assert "ORDER BY n DESC LIMIT" in error.detail
-    assert "Rule (d)" in (
-        refusal(Aggregate(Limit(SALES, lit(3, INT8), None), (), (("count", count_star()),))).detail or ""
-    )
-
-
-def test_a_window_below_the_grouping_names_rule_a() -> None:
-    call = WindowCall("row_number", (), INT8, order_by=(SortKey(col(SALES, "n")),))
-    error = refusal(Aggregate(Window(SALES, (("r", call),)), (), (("count", count_star()),)))
-    assert error.message == "a window function directly over a stream is not supported yet"
-    assert "row_number() OVER (ORDER BY n)" in (error.detail or "")
 
 
 def test_joins_name_their_rules() -> None:
@@ -107,21 +78,11 @@ def test_subqueries_over_rows_of_the_stream_are_named() -> None:
     assert error.message == "a stream inside a subquery expression is not supported yet"
 
 
-def test_set_operations_recursion_and_lateral_are_named() -> None:
-    union = SetOperation("union", True, project(SALES, ("shop", col(SALES, "shop"))), TABLE, TABLE.schema)
-    assert "UNION ALL over a stream" in refusal(union).message
+def test_what_several_streams_have_no_parts_of_is_named() -> None:
     several = SetOperation("union", True, SALES, OTHER, SALES.schema)
-    assert refusal(several).message == "UNION ALL of streams without a grouping is not supported yet"
     chosen = (("d", AggregateCall("first", (col(SALES, "n"),), col(SALES, "n").type, position=3)),)
     error = refusal(Aggregate(several, (), chosen))
     assert error.message == "first over UNION ALL of streams is not supported yet" and error.position == 3
-    window = Window(several, (("n", WindowCall("row_number", (), INT8)),))
-    assert "Rule (c)" in (refusal(Aggregate(window, (), COUNT)).detail or "")
-    recursive = Recursive("r", SALES, Scan("r", "recursive", SALES.schema), False, SALES.schema)
-    assert "WITH RECURSIVE over a stream" in refusal(Aggregate(recursive, (), COUNT)).message
-    of_row = where(TABLE, compare("eq", OuterColumn(0, "n", INT8), lit(1, INT8)))
-    lateral = Join(SALES, Limit(of_row, lit(3, INT8), None), "cross", None, (col(SALES, "n"),))
-    assert "LATERAL over a stream" in refusal(Aggregate(lateral, (), COUNT)).message
     keys = (("shop", col(SALES, "shop")), ("item", col(SALES, "item")))
     plan_view(DEFINITION, bound(Aggregate(SALES, keys, COUNT, ((0, 1),))))
 

@@ -60,7 +60,7 @@ class Relations:
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[QueryEngine]:
-    running = QueryEngine(1 << 28)
+    running = QueryEngine(1 << 28, 1)  # one thread: lists have an order then
     yield running
     running.close()
 
@@ -298,13 +298,6 @@ def test_what_a_stream_pipeline_does_stays(query: str) -> None:
 def test_subqueries_over_tables_that_are_no_joins_are_asked_of_groups(condition: str, groups: tuple[str, ...]) -> None:
     query = tree(f"SELECT b, count(*) FROM s WHERE {condition} GROUP BY b")
     assert prepared_view(query, JoinChoice()).notices == groups
-
-
-@pytest.mark.parametrize("number", ["n", "n * 2"])
-def test_a_window_over_a_stream_below_a_join_is_left_to_be_refused(number: str) -> None:
-    numbered = "SELECT a, b, row_number() OVER (ORDER BY b) AS n FROM s"
-    query = f"SELECT z.n, count(*) FROM (SELECT b, {number} AS n FROM ({numbered}) AS q) AS z JOIN t ON t.a = z.b GROUP BY 1"
-    assert prepared_view(tree(query), JoinChoice()).groupings == ()
 
 
 def test_tables_that_only_filter_are_probed_by_the_stream() -> None:

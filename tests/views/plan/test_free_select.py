@@ -53,4 +53,4 @@ def test_every_query_over_a_stream_is_refused_or_planned_without_subqueries_in_k
             assert not any(isinstance(node, Subquery | OuterColumn) for node in walk(expression)), query
         assert all(call.function != "grouping" for _, call in found.plan.stream.aggregates), query
     assert plans_count > 10
-    assert refusals_count > 50
+    assert refusals_count > 10

@@ -30,12 +30,10 @@ from sql.tree.relations import (
     Distinct,
     Filter,
     Join,
-    OutputColumn,
     Project,
     Relation,
     Scan,
     SetOperation,
-    TableFunction,
     Values,
 )
 from sql.tree.walks import (
@@ -60,8 +58,8 @@ from views.plan.eager.keys import is_of_kernels
 from views.plan.eager.slices import are_of_stream, sliced
 from views.plan.joins.join_graph import conjunction, equality
 from views.plan.joins.stream_region import Leaf, Outer, Region, take_apart, ungrouped_streams
+from views.plan.rules.combine_groupings import repeated
 from views.share.reweighting import (
-    ONE,
     Weighted,
     can_repeat,
     can_reweight,
@@ -292,9 +290,7 @@ class _Rewrite:
         built = _Built(blocks)
         source = built.region(self.region)
         counts = [built.count(block) for block in blocks.all]
-        series = ("generate_series", (ONE, OuterColumn(0, "rows", INT8)))
-        numbers = TableFunction((series,), False, (OutputColumn("number", INT8),))
-        return built, Join(source, numbers, "cross", None, (reduce(times, counts),))
+        return built, repeated(source, reduce(times, counts))
 
     def _homes(self, blocks: Blocks, calls: Sequence[AggregateCall]) -> list[_Home | None]:
         """Choose the aggregates that the blocks keep; the columns of the others become keys."""

@@ -12,19 +12,20 @@ of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from sql.functions.table import AGGREGATE_ROWS
-from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
-from sql.tree.relations import Aggregate, Filter, Join, Project, Relation, SetOperation
+from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, OuterColumn
+from sql.tree.relations import Aggregate, Filter, Join, OutputColumn, Project, Relation, SetOperation, TableFunction
 from sql.tree.walks import open_columns
 from sql.types.datatypes import BOOL, FLOAT8, INT8, SqlType
 from views.codegen.values import has_order
 from views.model.exact_sums import EXACT_FAMILIES, quotient, sum_type
 from views.model.properties import is_ungrouped, properties
 from views.model.trees import meaning
-from views.share.reweighting import COUNTS, FLOATS, REPEATED
+from views.share.reweighting import COUNTS, FLOATS, ONE, REPEATED
 
 # What the same function makes of its own results, each taken once.
 REPEATED_ONCE = (*REPEATED, "bit_xor")
@@ -86,6 +87,19 @@ def union_all(sides: list[Relation]) -> Relation:
 def is_list(call: AggregateCall) -> bool:
     """Return whether an aggregate lists values in the order of the rows."""
     return call.function == "array_agg" and not call.distinct and not call.order_by
+
+
+def as_often(groups: Relation, columns: Sequence[tuple[str, Expression]], count: int) -> Relation:
+    """Return rows of `columns`, each group as often as its column at `count` says, an int8."""
+    return Project(repeated(groups, Column(count, "n", INT8)), tuple(columns))
+
+
+def repeated(relation: Relation, count: Expression) -> Relation:
+    """Return each row of a relation as often as an int8 says, with its number at the end."""
+    numbers = TableFunction(
+        (("generate_series", (ONE, OuterColumn(0, "n", INT8))),), False, (OutputColumn("number", INT8),)
+    )
+    return Join(relation, numbers, "cross", None, (count,))
 
 
 def is_combined(call: AggregateCall) -> bool:

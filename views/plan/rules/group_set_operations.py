@@ -8,25 +8,21 @@ s EXCEPT ALL r                   ->  the same, with the difference of the counts
 
 from __future__ import annotations
 
-from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, OuterColumn
+from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
 from sql.tree.relations import (
     Aggregate,
     Distinct,
     Filter,
-    Join,
-    OutputColumn,
     Project,
     Relation,
     SetOperation,
-    TableFunction,
 )
 from sql.types.datatypes import BOOL, INT8
 from views.model.exact_sums import sum_type
 from views.model.properties import is_ungrouped
-from views.plan.rules.combine_groupings import split_unions, typed, union_all
+from views.plan.rules.combine_groupings import as_often, split_unions, typed, union_all
 from views.plan.rules.distinct_to_grouping import grouped
 
-ONE = Literal(1, INT8)
 ZERO = Literal(0, INT8)
 
 
@@ -68,7 +64,4 @@ def _as_often(relation: SetOperation) -> Relation:
         count = Case(((Call("lt", (ours, theirs), BOOL), ours),), theirs, INT8)
     repeated = Project(both, (*keys, ("n", count)))
     there = Filter(repeated, Call("gt", (Column(width, "n", INT8), ZERO), BOOL))
-    numbers = TableFunction(
-        (("generate_series", (ONE, OuterColumn(0, "n", INT8))),), False, (OutputColumn("generate_series", INT8),)
-    )
-    return Project(Join(there, numbers, "cross", None, (Column(width, "n", INT8),)), keys)
+    return as_often(there, keys, width)
