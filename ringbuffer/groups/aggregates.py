@@ -74,15 +74,21 @@ class State(IntEnum):
     LIST = 23
     PAIRS = 24
     REGISTERS = 25
+    QUANTILES = 26
+    COUNTERS = 27
+    FILTER = 28
+    COMBINED = 29
 
 
 # The bits of a state in a step of the merge program; the form of what it compares is above them.
 STATE_BITS = 8
 STORED = frozenset({State.MIN_STORED, State.MAX_STORED})
+# Sketches of values, and of sketches (ringbuffer/groups/sketches.py).
+SKETCHES = frozenset({State.REGISTERS, State.QUANTILES, State.COUNTERS, State.FILTER, State.COMBINED})
 # Whose first two words are a string.
-TEXT_STATES = STORED | {State.MIN_TEXT, State.MAX_TEXT, State.LIST, State.REGISTERS}
+TEXT_STATES = STORED | SKETCHES | {State.MIN_TEXT, State.MAX_TEXT, State.LIST}
 # In the third word of a list, instead of the bytes that its place in the heap has: too much was
-# appended.
+# appended; of a sketch: others were to be added that are of another kind.
 TOO_LONG = -1
 LIST_BYTES_MAX = (1 << 30) - 1
 # So many times its bytes a list takes at most: its place, and the places that it has left.
@@ -116,6 +122,10 @@ WORDS: dict[State, int] = {
     State.LIST: 3,
     State.PAIRS: 7,
     State.REGISTERS: 2,
+    State.QUANTILES: 3,
+    State.COUNTERS: 3,
+    State.FILTER: 3,
+    State.COMBINED: 3,
 }
 
 

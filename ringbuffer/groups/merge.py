@@ -66,6 +66,7 @@ from ringbuffer.groups.hash_table import (
 from ringbuffer.groups.pair_sums import merge_pairs
 from ringbuffer.groups.partitions import rows_by_partition
 from ringbuffer.groups.registers import merge_registers
+from ringbuffer.groups.sketches import combination_room, combine
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 
 COUNT = int(State.COUNT)
@@ -92,6 +93,10 @@ MAX_STORED = int(State.MAX_STORED)
 LIST = int(State.LIST)
 PAIRS = int(State.PAIRS)
 REGISTERS = int(State.REGISTERS)
+QUANTILES = int(State.QUANTILES)
+COUNTERS = int(State.COUNTERS)
+FILTER = int(State.FILTER)
+COMBINED = int(State.COMBINED)
 STATE_MASK = (1 << STATE_BITS) - 1
 
 
@@ -220,10 +225,10 @@ def merge_rows(
 
 @kernel
 def has_lists(program: Program) -> bool:
-    """Tell whether a state of the program is a list."""
+    """Tell whether a state of the program grows: a list or a sketch."""
     step = 0
     while step < len(program):
-        if program[step, 0] == LIST:
+        if program[step, 0] in (LIST, QUANTILES, COUNTERS, FILTER, COMBINED):
             return True
         step += program[step, 2] + 1 if program[step, 0] == FIRST else 1
     return False
@@ -245,6 +250,8 @@ def list_bytes(row: Words, source: Words, program: Program, layout: TableLayout)
     while step < len(program):
         if program[step, 0] == LIST:
             total += list_room(row, program[step, 1], source[program[step, 1]])
+        elif program[step, 0] in (QUANTILES, COUNTERS, FILTER, COMBINED):
+            total += combination_room(row, program[step, 1], source[program[step, 1]])
         step += program[step, 2] + 1 if program[step, 0] == FIRST else 1
     return total
 
@@ -266,7 +273,7 @@ def long_bytes(rows: Words, count: int, program: Program, layout: TableLayout) -
                     if is_kept_text(program[value, 0]):
                         total += long_length(rows[row + program[value, 1]])
                 step += program[step, 2]
-            elif kind in (MIN_TEXT, MAX_TEXT, MIN_STORED, MAX_STORED, LIST, REGISTERS):
+            elif kind in (MIN_TEXT, MAX_TEXT, MIN_STORED, MAX_STORED, LIST, REGISTERS) or QUANTILES <= kind <= COMBINED:
                 total += long_length(rows[row + program[step, 1]])
             step += 1
     return total
@@ -293,9 +300,7 @@ def merge_state(
     heap: int,
 ) -> None:
     """Add the state at source[start], of `added` > 0 values, to the state at rows[at], of `seen`
-    values.
-
-    form: in which the state compares values.
+    values; form: in which the state compares values.
     """
     if kind == COUNT:
         rows[at] += added
@@ -335,7 +340,11 @@ def merge_state(
     elif kind == PAIRS:
         merge_pairs(rows, at, source, start)
     elif kind == REGISTERS:
-        merge_registers(control, rows, at, source, start, heap)
+        merge_registers(control, rows, at, source[start], heap + source[start + 1])
+    elif kind in (QUANTILES, COUNTERS, FILTER, COMBINED):
+        combine(control, rows, at, source[start], source[start + 1], heap)
+        if source[start + 2] == TOO_LONG:
+            rows[at + 2] = TOO_LONG
     elif kind == LIST:
         append_list(control, rows, at, source[start], source[start + 1], heap)
         if source[start + 2] == TOO_LONG:

@@ -36,13 +36,12 @@ def note_cell(control: Words, rows: Words, at: int, cell: int) -> None:
 
 
 @kernel
-def merge_registers(control: Words, rows: Words, at: int, source: Words, start: int, heap: int) -> None:
-    """Add the registers of a state that has seen values. The heap of the table has room for
-    them.
+def merge_registers(control: Words, rows: Words, at: int, w0: int, theirs: int) -> None:
+    """Add the registers of a state that has seen values: a string whose bytes are at an address.
+    The heap of the table has room for them.
     """
-    theirs = heap + source[start + 1]
     if rows[at] == 0:
-        rows[at], rows[at + 1] = source[start], store_text(control, REGISTERS, theirs)
+        rows[at], rows[at + 1] = w0, store_text(control, REGISTERS, theirs)
         return
     ours = control[HEAP_ADDRESS] + rows[at + 1]
     for register in range(REGISTERS):

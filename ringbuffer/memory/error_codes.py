@@ -99,7 +99,10 @@ from dataclasses import dataclass
     BUCKETS_EMPTY,
     INPUT_RANGE,
     COMPUTED,
-) = range(90, 97)
+    PERCENTILE_RANGE,
+    NOT_A_SKETCH,
+    SKETCH_OF_OTHERS,
+) = range(90, 100)
 # A text that names no zone or no field.
 UNKNOWN_NAME = 100
 # The machine has no room for the words of a call.
@@ -125,6 +128,9 @@ MESSAGES: dict[int, tuple[str, str]] = {
     BUCKETS_NAN: ("2201G", "operand, lower bound, and upper bound cannot be NaN"),
     BUCKETS_INFINITE: ("2201G", "lower and upper bounds must be finite"),
     INPUT_RANGE: ("22003", "input is out of range"),
+    PERCENTILE_RANGE: ("22003", "percentile value is not between 0 and 1"),
+    NOT_A_SKETCH: ("22023", "value is not a sketch that this function reads"),
+    SKETCH_OF_OTHERS: ("22023", "the sketch has seen values of another type"),
     COMPUTED: ("XX000", "a value could not be computed"),
     BUCKETS_EMPTY: ("2201G", "lower bound cannot equal upper bound"),
     INFINITE_DATES: ("22008", "cannot subtract infinite dates"),

@@ -119,6 +119,7 @@ class Aggregate(Row):
         as_json: bind makes the call of array_agg's array, written as JSON.
         is_made: bind makes the call of others (`sql.bind.expressions.aggregates`).
         is_own: PostgreSQL has no such aggregate.
+        is_sketch: makes a sketch; combine() makes one of several.
         can_fail: may raise for arguments that have values.
         scale: the display scale of a numeric result, where it is one for all values.
         constants: SQL of arguments that some engine takes only as constants, by their places.
@@ -136,6 +137,7 @@ class Aggregate(Row):
     as_json: bool = False
     is_made: bool = False
     is_own: bool = False
+    is_sketch: bool = False
     can_fail: bool = True
     scale: ScaleRule | None = None
     constants: Mapping[int, str] = field(default_factory=dict)

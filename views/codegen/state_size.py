@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ringbuffer.groups.aggregates import LIST_GROWTH, TEXT_STATES, WORDS, State
 from ringbuffer.groups.first_rows import LATER
+from ringbuffer.scalar.texts.counters import COUNTERS_BYTES, FILTER_BYTES
 from ringbuffer.scalar.texts.sketches import REGISTERS
 from sql.tree.expressions import Column
 from views.codegen.grouping import Grouping, InputSlot, key_words, make_grouping
@@ -16,6 +17,8 @@ from views.model.nodes import StreamPipeline
 from views.model.text import expression_text
 
 WORD_BYTES = 8
+# What sketches of one size take beside their words.
+HEAP_BYTES = {State.REGISTERS: REGISTERS, State.COUNTERS: COUNTERS_BYTES, State.FILTER: FILTER_BYTES}
 
 
 def kept_lines(stream: StreamPipeline) -> list[str]:
@@ -87,8 +90,8 @@ def kernel_file_name(stream: StreamPipeline) -> str:
 def _input_column(slot: InputSlot) -> tuple[str, int]:
     words = WORDS[State.COUNT] + sum(WORDS[state] for state in slot.states)
     states = ", ".join(["count", *(state.name.lower().replace("_", " ") for state in slot.states)])
-    if State.REGISTERS in slot.states:
-        states += f" ({REGISTERS} bytes of the heap)"
+    if heap := sum(HEAP_BYTES.get(state, 0) for state in slot.states):
+        states += f" ({heap} bytes of the heap)"
     return f"states of {_argument_text(slot)}: {states}", words * WORD_BYTES
 
 

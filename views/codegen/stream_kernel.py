@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 
-from ringbuffer.groups.aggregates import STORED, TEXT_STATES, State
+from ringbuffer.groups.aggregates import SKETCHES, STORED, TEXT_STATES, State
 from sql.errors import SqlError
 from sql.tree.expressions import Column, Expression
 from views.codegen.columns import InputColumns, item
@@ -36,6 +36,18 @@ FUNCTION = "stream_pipeline"
 # The null of a computed value whose computation has failed; of others it is 0 or 1. With
 # on_error = skip, REFUSED is that of a value which PostgreSQL may have, and Antumbra does not.
 FAILED, REFUSED = 2, 3
+# The kernels of states that ask for room in the heap: module, what tells the room, what adds a
+# value; the room for some depends on the value.
+SKETCH_KERNELS = {
+    State.REGISTERS: ("groups.registers", "registers_room", "note_cell"),
+    State.QUANTILES: ("groups.quantiles", "quantiles_room", "note_quantile"),
+    State.COUNTERS: ("groups.counters", "counters_room", "note_counter"),
+    State.FILTER: ("groups.counters", "filter_room", "note_bits"),
+}
+GROWING_KERNELS = {
+    State.LIST: ("groups.aggregates", "list_room", "append_list"),
+    State.COMBINED: ("groups.sketches", "combination_room", "combine"),
+}
 # name and type of the arguments that every stream kernel has
 ARGUMENTS = (
     ("start", "int64"),
@@ -194,7 +206,7 @@ class StreamKernelWriter:
         """Return the values of this row that states may keep in the heap, beside lists."""
         texts = []
         for slot, value in zip(self.grouping.inputs, inputs, strict=True):
-            texts += [value] * len((TEXT_STATES - {State.LIST, State.REGISTERS}) & slot.states.keys())
+            texts += [value] * len((TEXT_STATES - SKETCHES - {State.LIST}) & slot.states.keys())
         for first, values in zip(self.grouping.firsts, firsts, strict=True):
             kept = zip(first.values, values, strict=True)
             texts += [value for one, value in kept if is_string(one.expression.type)]
@@ -210,13 +222,15 @@ class StreamKernelWriter:
         """
         needed = []
         for slot, value in zip(self.grouping.inputs, inputs, strict=True):
-            if State.REGISTERS in slot.states and value.null != ALWAYS:
-                room = self.writer.use("groups.registers", "registers_room")
-                needed.append(f"{room}(rows, group + {slot.states[State.REGISTERS]})")
-            if State.LIST in slot.states and value.null != ALWAYS:
-                room = self.writer.use("groups.aggregates", "list_room")
-                size = f"{room}(rows, group + {slot.states[State.LIST]}, {value.words[0]})"
-                needed.append(size if value.null == NEVER else f"({size} if {value.known} else 0)")
+            for state in slot.states if value.null != ALWAYS else ():
+                at = f"rows, group + {slot.states[state]}"
+                if state in SKETCH_KERNELS:
+                    module, room, _ = SKETCH_KERNELS[state]
+                    needed.append(f"{self.writer.use(module, room)}({at})")
+                elif state in GROWING_KERNELS:
+                    module, room, _ = GROWING_KERNELS[state]
+                    size = f"{self.writer.use(module, room)}({at}, {value.words[0]})"
+                    needed.append(size if value.null == NEVER else f"({size} if {value.known} else 0)")
         if needed:
             texts = self._kept_texts(inputs, firsts)
             self._write_room_check("list_bytes", [*needed, *self._text_sizes(texts)])
@@ -412,10 +426,9 @@ class StreamKernelWriter:
             return f"{use('groups.aggregates', 'add_average')}({at}, seen, np.float64({words}))"
         if state is State.PAIRS:
             return f"{use('groups.pair_sums', 'add_pairs')}({at}, {words})"
-        if state is State.REGISTERS:
-            return f"{use('groups.registers', 'note_cell')}(control, {at}, {words})"
-        if state is State.LIST:
-            return f"{use('groups.aggregates', 'append_list')}(control, {at}, {words})"
+        if kernels := SKETCH_KERNELS.get(state) or GROWING_KERNELS.get(state):
+            module, _, update = kernels
+            return f"{use(module, update)}(control, {at}, {words})"
         function = use("groups.aggregates", state.name.lower())
         if state in TEXT_STATES:
             form = f"{stored_form(state, slot)}, " if state in STORED else ""

@@ -44,7 +44,7 @@ from views.model.trees import (
     walk_relation,
 )
 from views.plan.hand_over import hand_over, of_readers
-from views.plan.rules.combine_groupings import is_combined
+from views.plan.rules.combine_groupings import is_combined, is_sketch
 
 # Of an expression in generated Python, whose parser takes 200 parentheses in each other, and in
 # Spark's SQL.
@@ -216,7 +216,7 @@ def _refused_streams(relation: Relation, root: Relation) -> SqlError:
         return refused("a join of streams in a continuous view", _join_text(relation), RULE_C, hint)
     above = [part for part in walk_relation(root) if isinstance(part, Aggregate) and _has_below(part, relation)]
     for _, call in above[-1].aggregates if above and not properties(relation).grouped else ():
-        if not is_combined(call):
+        if not is_combined(call) and not is_sketch(call):
             what = f"{call.function} over {_node_text(relation)} of streams"
             hint = (
                 "Ask for what follows from each side, as counts, extremes and lists do, or make a view of each stream."

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -26,11 +27,11 @@ from engine.embedded.error_mark import marked
 from engine.embedded.functions.math import VARIABLE, variance
 from engine.embedded.functions.special_numerics import NAN, SPECIAL_MARKS, total_of
 from engine.embedded.stopping import go_on, in_run
+from ringbuffer.groups.aggregates import SKETCHES, State
 from ringbuffer.groups.float_frames import PAIRS, Frames, float_frames
 from ringbuffer.groups.float_results import KINDS, RESULTS
-from ringbuffer.groups.registers import RANK_MASK
+from ringbuffer.groups.sketches import NOT_OF_ONE_KIND, Sketch
 from ringbuffer.memory.error_codes import OK
-from ringbuffer.scalar.texts.sketches import CELL_SHIFT, REGISTERS
 from sql.errors import SqlError
 from sql.values.special_numbers import SPECIAL_SCALE
 
@@ -148,14 +149,32 @@ def _deviation(values: list[Numeric | None], name: str) -> Numeric | None:
     return variance(len(wholes), (sum(wholes), scale), 0, (sum(one * one for one in wholes), 2 * scale), name)
 
 
-def registers_of(lists: pa.Array) -> pa.Array:
-    """Return the registers of the cells of each list (`ringbuffer.scalar.texts.sketches`)."""
+def sketches_of(state: State, lists: pa.Array) -> pa.Array:
+    """Return a sketch of the words of each list, NULL for a list that is NULL."""
     bounds, flat = _bounds(lists), one_array(lists).flatten().to_numpy(zero_copy_only=False).astype(np.int64)
     found: list[bytes | None] = []
     for low, high in pairwise(bounds.tolist()):
-        registers = np.zeros(REGISTERS, np.uint8)
-        np.maximum.at(registers, flat[low:high] >> CELL_SHIFT, (flat[low:high] & RANK_MASK).astype(np.uint8))
-        found.append(registers.tobytes() if high > low else None)
+        go_on()
+        sketch = Sketch()
+        sketch.note(state, flat[low:high])
+        found.append(sketch.bytes)
+    return pa.array(found, pa.binary())
+
+
+def combined_of(lists: pa.Array) -> pa.Array:
+    """Return the sketch of all that the sketches of each list have seen. Raises 22023 for what is
+    none, or of another kind.
+    """
+    bounds, flat = _bounds(lists), one_array(lists).flatten().to_pylist()
+    found: list[bytes | None] = []
+    for low, high in pairwise(bounds.tolist()):
+        sketch = Sketch()
+        for one in flat[low:high]:
+            go_on()
+            sketch.add(one)
+        found.append(sketch.bytes)
+        if high > low and found[-1] is None:
+            raise ValueError(marked(SqlError("22023", NOT_OF_ONE_KIND)))
     return pa.array(found, pa.binary())
 
 
@@ -191,7 +210,11 @@ def variable_average(upper: int, lower: int, high: int, low: int, marks: int, co
 
 _ROWS = "STRUCT(id BIGINT, y DOUBLE, x DOUBLE, low BIGINT, high BIGINT, out_low BIGINT, out_high BIGINT)[]"
 LIST_AGGREGATES: list[tuple[str, list[str], str, Callable[..., pa.Array]]] = [
-    ("registers_of", ["BIGINT[]"], "BLOB", registers_of),
+    *(
+        (f"{state.name.lower()}_of", ["BIGINT[]", "BIGINT"], "BLOB", in_run(partial(sketches_of, state)))
+        for state in sorted(SKETCHES - {State.COMBINED})
+    ),
+    ("combined_of", ["BLOB[]", "BIGINT"], "BLOB", in_run(combined_of)),
     ("numeric_deviation", [f"{VARIABLE}[]", "VARCHAR", "BIGINT"], VARIABLE, in_run(numeric_deviation)),
     ("float8_aggregate", ["DOUBLE[]", "DOUBLE[]", "VARCHAR", "BIGINT"], "DOUBLE", in_run(float8_aggregate)),
     ("float8_window", [_ROWS, "VARCHAR", "BIGINT"], "STRUCT(id BIGINT, v DOUBLE)[]", in_run(float8_window)),

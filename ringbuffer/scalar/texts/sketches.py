@@ -1,4 +1,5 @@
-"""HyperLogLog: the cell of a value, and the number of different values that registers tell.
+"""Hashes of values, and HyperLogLog: the cell of a value, and the number of different values that
+registers tell.
 
 A hash of 64 bits has the number of its register in the first REGISTER_BITS bits, and its rank is
 the place of the first 1 among the others, from 1; a cell is register << 8 | rank. Registers are
@@ -15,6 +16,7 @@ import numpy as np
 from ringbuffer.compile.jit import kernel
 from ringbuffer.memory.addresses import load_byte, load_word, multiply_unsigned, signed_word
 from ringbuffer.memory.columns import LENGTH_MASK
+from ringbuffer.memory.error_codes import NOT_A_SKETCH, OK
 from ringbuffer.scalar.numbers.int128 import unsigned_word
 from ringbuffer.scalar.numbers.numeric import SPECIAL_SCALE, numeric_normalise
 from ringbuffer.scalar.texts.text_values import text_address
@@ -46,11 +48,17 @@ def mixed_with(mixed: int, word: int) -> int:
 
 
 @kernel
-def cell_of(mixed: int) -> int:
-    """Return the cell of a hash state."""
+def finished(mixed: int) -> int:
+    """Return the hash of a hash state."""
     mixed = times(mixed ^ ((mixed >> 33) & LOW_BITS), FIRST_FACTOR)
     mixed = times(mixed ^ ((mixed >> 33) & LOW_BITS), SECOND_FACTOR)
-    mixed = mixed ^ ((mixed >> 33) & LOW_BITS)
+    return mixed ^ ((mixed >> 33) & LOW_BITS)
+
+
+@kernel
+def cell_of(mixed: int) -> int:
+    """Return the cell of a hash state."""
+    mixed = finished(mixed)
     register, rank, bit = (mixed >> RANK_BITS) & TOP_BITS, 1, 1 << (RANK_BITS - 1)
     while bit != 0 and mixed & bit == 0:
         rank += 1
@@ -67,29 +75,43 @@ def word_cell(word: int) -> int:
 
 
 @kernel
-def float_cell(value: float) -> int:
-    """Return the cell of a float."""
+def float_state(value: float) -> int:
+    """Return the hash state of a float."""
     word = 0
     if np.isnan(value):
         word = NAN_WORD
     elif value != 0.0:
         word = signed_word(np.float64(value).view(np.uint64))
-    cell: int = cell_of(mixed_with(SEED, word))
+    mixed: int = mixed_with(SEED, word)
+    return mixed
+
+
+@kernel
+def float_cell(value: float) -> int:
+    """Return the cell of a float."""
+    cell: int = cell_of(float_state(value))
     return cell
+
+
+@kernel
+def numeric_state(lo: int, hi: int, scale: int) -> int:
+    """Return the hash state of a decimal of any scale."""
+    if scale != SPECIAL_SCALE:
+        lo, hi, scale = numeric_normalise(lo, hi, scale)
+    mixed: int = mixed_with(mixed_with(mixed_with(SEED, lo), hi), scale)
+    return mixed
 
 
 @kernel
 def numeric_cell(lo: int, hi: int, scale: int) -> int:
     """Return the cell of a decimal of any scale."""
-    if scale != SPECIAL_SCALE:
-        lo, hi, scale = numeric_normalise(lo, hi, scale)
-    cell: int = cell_of(mixed_with(mixed_with(mixed_with(SEED, lo), hi), scale))
+    cell: int = cell_of(numeric_state(lo, hi, scale))
     return cell
 
 
 @kernel
-def text_cell(w0: int, w1: int, heap: int) -> int:
-    """Return the cell of a string."""
+def text_state(w0: int, w1: int, heap: int) -> int:
+    """Return the hash state of a string."""
     address, length = text_address(w0, w1, heap), signed_word(w0 & LENGTH_MASK)
     mixed, at = mixed_with(SEED, length), 0
     while at + 8 <= length:
@@ -98,22 +120,36 @@ def text_cell(w0: int, w1: int, heap: int) -> int:
     while at < length:
         mixed = mixed_with(mixed, signed_word(load_byte(address + at)))
         at += 1
-    cell: int = cell_of(mixed)
+    return mixed
+
+
+@kernel
+def text_cell(w0: int, w1: int, heap: int) -> int:
+    """Return the cell of a string."""
+    cell: int = cell_of(text_state(w0, w1, heap))
     return cell
 
 
 @kernel
-def distinct_estimate(w0: int, w1: int, heap: int) -> int:
-    """Return about how many different values registers have seen. w0, w1: a string of them."""
+def distinct_estimate(w0: int, w1: int, heap: int) -> tuple[int, int]:
+    """Return (about how many different values registers have seen, error code). w0, w1: a string
+    of them.
+    """
+    if (w0 & LENGTH_MASK) != REGISTERS:
+        return 0, NOT_A_SKETCH
     address = text_address(w0, w1, heap)
     size, unseen = np.float64(REGISTERS), registers_of_rank(address, 0)
     if unseen == REGISTERS:
-        return 0
-    total = size * share_above(1.0 - registers_of_rank(address, RANK_BITS + 1) / size)
+        return 0, OK
+    highest = registers_of_rank(address, RANK_BITS + 1)
+    total, known = size * share_above(1.0 - highest / size), unseen + highest
     for rank in range(RANK_BITS, 0, -1):
-        total = 0.5 * (total + registers_of_rank(address, rank))
+        found = registers_of_rank(address, rank)
+        total, known = 0.5 * (total + found), known + found
     total += size * share_below(unseen / size)
-    return int(np.rint(size * size / (2.0 * np.log(2.0) * total)))
+    if known != REGISTERS or total <= 0.0:
+        return 0, NOT_A_SKETCH
+    return int(np.rint(size * size / (2.0 * np.log(2.0) * total))), OK
 
 
 @kernel

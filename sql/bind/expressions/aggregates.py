@@ -21,14 +21,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sql.bind.expressions.coerce import coerce, converted, result_type
+from sql.bind.expressions.coerce import coerce, converted, result_type, unify
 from sql.bind.expressions.correlation import Closure, Mark, nearest_closure, pass_in, reads_outside, reads_row
 from sql.bind.expressions.object_names import as_array
 from sql.bind.expressions.operators import no_function, pick_function, written_call
 from sql.bind.expressions.placeholder_columns import FIRST_AGGREGATE, FIRST_WINDOW
 from sql.errors import SqlError, not_supported
 from sql.functions.signatures import Signature
-from sql.functions.sketches import CELLS
+from sql.functions.sketches import SKETCH_FORMS, with_words
 from sql.functions.table import AGGREGATE_ROWS, AGGREGATES, WINDOW_ROWS, WITHIN_GROUP
 from sql.parse.syntax import (
     ArrayItems,
@@ -46,13 +46,14 @@ from sql.parse.syntax import (
     TypeName,
 )
 from sql.parse.syntax import Expression as Written
-from sql.tree.expressions import AggregateCall, Call, Cast, Expression, Literal, SortKey
+from sql.tree.expressions import AggregateCall, Call, Expression, Literal, SortKey
 from sql.tree.walks import children, columns_of, map_parts
 from sql.types.casts import require_equality
-from sql.types.datatypes import BYTEA, FLOAT8, INT4, INT8, TEXT, SqlType
+from sql.types.datatypes import BYTEA, INT4, INT8, TEXT, SqlType
 
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
+    from sql.bind.expressions.context import BindContext
 
 
 def called(binder: Binder, node: FunctionCall) -> Expression:
@@ -248,7 +249,7 @@ def require_plain(node: FunctionCall) -> None:
 
 def _several(binder: Binder, node: FunctionCall, fractions: Expression) -> Expression:
     """Return the array of the percentiles of an array of constant fractions; NULL without rows."""
-    (written,) = node.arguments
+    *values, written = node.arguments
     items: Sequence[Written]
     if isinstance(written, ArrayItems):
         items = written.items
@@ -258,9 +259,10 @@ def _several(binder: Binder, node: FunctionCall, fractions: Expression) -> Expre
         raise not_supported(f"{node.name} of an array that is not constant", node.position)
     if not items:
         raise not_supported(f"{node.name} of an empty array", node.position)
-    each = tuple(replace(node, arguments=(item,)) for item in items)
-    (key,) = node.within_group
-    counted = replace(node, name="count", arguments=(key.expression,), within_group=())
+    each = tuple(replace(node, arguments=(*values, item)) for item in items)
+    counted = replace(
+        node, name="count", arguments=(*values, *(key.expression for key in node.within_group)), within_group=()
+    )
     some = _operation(">", counted, _number("0", node), node)
     listed = ArrayItems(each, node.position, node.text)
     return binder.bind(CaseWhen(None, ((some, listed),), None, node.position, node.text))
@@ -391,13 +393,12 @@ def made(binder: Binder, node: FunctionCall) -> Expression:
     elif node.within_group:
         message = f"{node.name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
         raise SqlError("42809", message, node.position)
+    if canonical in SKETCH_FORMS and node.arguments:
+        return _sketched(binder, node, canonical)
     inner = replace(binder, inside_aggregate=True)
     keys = [key.expression for key in node.within_group]
-    mark = Mark.of(binder.scope.outer)
     operands = [inner.bind(argument) for argument in (*node.arguments, *keys)]
     pick(node.name, operands, node.position)
-    if canonical == "approx_count_distinct":
-        return _estimated_count(binder, node, operands[0], mark)
     return binder.bind(MADE_FORMS[canonical](binder, node))
 
 
@@ -415,24 +416,49 @@ def _chosen(is_largest: bool, key_first: bool) -> Callable[[Binder, FunctionCall
     return form
 
 
-def _estimated_count(binder: Binder, node: FunctionCall, value: Expression, mark: Mark) -> Expression:
-    """Return the number of different values that registers tell; of a type whose values have no
-    cells, since equal ones may have different texts, the number that is counted.
+def _sketched(binder: Binder, node: FunctionCall, canonical: str) -> Expression:
+    """Return the sketch of the values of the first argument, or what is read from it.
+
+    Of a type whose values have no words the different ones are counted, and there is no sketch:
+    0A000.
     """
-    kind = value.type
-    if kind.family in ("int2", "int4", "oid", "bool"):
-        value = Cast(Cast(value, INT4) if kind.family == "bool" else value, INT8)
-    elif kind.family == "float4":
-        value = Cast(value, FLOAT8)
-    elif kind.family in ("unknown", "bpchar", "uuid"):
-        value = coerce(value, TEXT, binder.context) if kind.family == "unknown" else Cast(value, TEXT)
-    elif kind.family not in CELLS:
+    mark = Mark.of(binder.scope.outer)
+    written, *rest = node.arguments
+    operands = [replace(binder, inside_aggregate=True).bind(written), *map(binder.bind, rest)]
+    if canonical == "approx_percentile" and len(operands) == 2 and operands[1].type.is_array:
+        return _several(binder, node, operands[1])
+    signature = pick(node.name, operands, node.position)
+    if "any" in signature.arguments and len(operands) == 2:
+        _, operands = unify(operands, node.name, binder.context, [one.position for one in node.arguments])
+    elif "any" not in signature.arguments:
+        operands = list(converted(signature, operands, binder.context))
+    value, *others = (hashable(operand, binder.context) for operand in operands)
+    if value is None and canonical == "approx_count_distinct":
         return binder.bind(replace(node, name="count", distinct=True))
+    if value is None:
+        raise not_supported(f"{node.name} of {operands[0].type.sql_name}", node.position)
+    form = SKETCH_FORMS[canonical]
     condition = None if node.filter is None else bind_filter(binder, node)
-    cell = Call("value_cell", (value,), INT8)
-    call = AggregateCall("distinct_registers", (cell,), BYTEA, condition, False, node.position, node.text)
-    estimate = Call("distinct_estimate", (at_home(binder, node.label, call, mark),), INT8)
-    return Call("coalesce", (estimate, Literal(0, INT8)), INT8, node.position, node.text)
+    call = AggregateCall(form.kept, (form.word(value),), BYTEA, condition, False, node.position, node.text)
+    sketch = at_home(binder, node.label, call, mark)
+    if form.read is None:
+        return sketch
+    return form.read(sketch, [other for other in others if other is not None], operands[0].type)
+
+
+def hashed(binder: Binder, node: FunctionCall, value: Expression) -> Expression:
+    """Return the hash of a value that a sketch is asked for. Raises 0A000 for a type without
+    one.
+    """
+    known = hashable(value, binder.context)
+    if known is None:
+        raise not_supported(f"{node.name} of {value.type.sql_name}", node.position)
+    return Call("value_hash", (known,), INT8)
+
+
+def hashable(value: Expression, context: BindContext) -> Expression | None:
+    """Return a value as one of the types that have words, None where its type becomes none."""
+    return with_words(coerce(value, TEXT, context) if value.type.family == "unknown" else value)
 
 
 def _set(_: Binder, node: FunctionCall) -> Written:

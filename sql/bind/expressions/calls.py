@@ -236,6 +236,8 @@ def value_of_call(binder: Binder, node: FunctionCall, found: Signature, given: l
     if row.volatility == VOLATILE:
         binder.context.stable = True
     operands = [as_array(operand) for operand in given]
+    if row.bound == "hashed":
+        operands[1] = aggregates.hashed(binder, node, operands[1])
     if row.prints:
         operands[0] = as_shown(operands[0], binder.context)
     values = list(with_defaults(row, tuple(converted(found, operands, binder.context))))

@@ -120,7 +120,7 @@ def test_the_error_is_that_of_the_paper() -> None:
         ranks = RANKS + 1 - np.where(rest > 0, np.frexp(rest)[1], 0)
         kept = np.zeros(SIZE, np.uint8)
         np.maximum.at(kept, (hashes >> np.uint64(RANKS)).astype(np.int64), ranks.astype(np.uint8))
-        found = distinct_estimate(SIZE, kept.ctypes.data, 0)
+        found, _ = distinct_estimate(SIZE, kept.ctypes.data, 0)
         assert found == estimate(kept.tolist())
         errors.append(found / count - 1)
     assert max(map(abs, errors)) < 4 * STANDARD_ERROR

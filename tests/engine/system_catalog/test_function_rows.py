@@ -16,9 +16,11 @@ from sql.functions.table import (
     WINDOW_FUNCTIONS,
 )
 
-# Aggregates that PostgreSQL does not have, nor pg_proc.
+# Aggregates that PostgreSQL does not have, nor pg_proc, and what reads their sketches.
 OWN = {
-    *("approx_count_distinct", "arg_max", "arg_min", "first", "first_values", "keyed_max", "keyed_min", "last"),
+    *("approx_count_distinct", "approx_frequency", "approx_percentile", "bloom_agg", "bloom_contains", "combine"),
+    *("dist_agg", "dist_cdf", "dist_quantile", "freq", "freq_agg", "hll_agg", "hll_cardinality"),
+    *("arg_max", "arg_min", "first", "first_values", "keyed_max", "keyed_min", "last"),
     *("max_by", "min_by", "set_agg"),
 }
 CALLED = (FUNCTIONS, AGGREGATES, WINDOW_FUNCTIONS, TABLE_FUNCTIONS)

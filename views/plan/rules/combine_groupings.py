@@ -3,6 +3,7 @@ grouping of what they yield.
 
     GROUP BY k over (s UNION ALL r)     ->  the groups of s and those of r, counts and sums added up by k
     array_agg(x) over (s UNION ALL r)   ->  the lists of s and those of r, one behind the other
+    hll_agg(x) over (s UNION ALL r)     ->  the sketches of s and those of r, combined
     GROUP BY ROLLUP (k, l) over s       ->  groups by k, l, and ROLLUP over them
     count(DISTINCT x), sum(y) by k      ->  groups by k, x, and the distinct x of each k over them
 
@@ -186,6 +187,8 @@ class Combination:
             return [(name, AggregateCall("first", (self._part(name, call),), call.type))], "list"
         if call.function in REPEATED_ONCE:
             return [(name, replace(call, distinct=False, arguments=(self._part(name, call),), filter=None))], ""
+        if is_sketch(call):
+            return [(name, AggregateCall("combine", (self._part(name, call),), call.type))], ""
         if call.function != "avg":
             return [self._summed(name, call)], "count" if call.function in COUNTS else ""
         (argument,) = call.arguments
@@ -255,15 +258,23 @@ def _can_combine(grouping: Aggregate) -> bool:
 
 
 def _can_append(grouping: Aggregate) -> bool:
-    """Return whether some aggregates of a first grouping are lists, which each side has once."""
+    """Return whether some aggregates of a first grouping are lists or sketches, which each side has
+    once.
+    """
     calls = [call for _, call in grouping.aggregates]
     if grouping.sets is not None or any(map(is_of_values, calls)) or not _is_first(grouping):
         return False
-    return all(is_list(call) or is_combined(call) for call in calls)
+    return all(is_list(call) or is_sketch(call) or is_combined(call) for call in calls)
 
 
 def _is_first(grouping: Aggregate) -> bool:
     return is_ungrouped(grouping.input) and not any(True for _ in open_columns(grouping))
+
+
+def is_sketch(call: AggregateCall) -> bool:
+    """Tell whether an aggregate makes a sketch, which combine() puts together."""
+    row = AGGREGATE_ROWS.get(call.function)
+    return row is not None and row.is_sketch
 
 
 def _key(call: AggregateCall) -> AggregateCall:

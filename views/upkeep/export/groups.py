@@ -24,6 +24,7 @@ from ringbuffer.groups.aggregate_results import (
 )
 from ringbuffer.groups.aggregates import LIST_BYTES_MAX, TEXT_STATES, TOO_LONG, State
 from ringbuffer.groups.hash_table import GroupTable, Words
+from ringbuffer.groups.sketches import NOT_OF_ONE_KIND
 from ringbuffer.memory.columns import DTYPES, Morsel, PhysicalType
 from ringbuffer.memory.error_codes import MESSAGES, OK
 from sql.errors import SqlError
@@ -167,6 +168,8 @@ class GroupReader:
         if slot.state is State.LIST and (self.rows[nulls == 0, at + 2] == TOO_LONG).any():
             text = f"aggregate {aggregate_text(slot.call)}"
             raise SqlError("54000", f"array size exceeds the maximum allowed ({LIST_BYTES_MAX})", context=text)
+        if slot.state is State.COMBINED and (self.rows[nulls == 0, at + 2] == TOO_LONG).any():
+            raise SqlError("22023", NOT_OF_ONE_KIND, context=f"aggregate {aggregate_text(slot.call)}")
         if slot.state is State.ANY_FALSE:
             return [((self.rows[:, at] == 0).astype(np.uint8), nulls)]
         if slot.state in (State.MIN_FLOAT, State.MAX_FLOAT):
