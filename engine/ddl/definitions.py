@@ -20,7 +20,7 @@ from engine.catalog.image import (
     ViewEntry,
     source_text,
 )
-from engine.ddl.query_views import define_query_view, rescanned
+from engine.ddl.query_views import define_query_view, note_passing, rescanned
 from engine.ddl.table_names import relation_names
 from engine.storage.errors import disk_error
 from engine.storage.kernel_files import KernelFiles
@@ -38,7 +38,7 @@ from sql.catalog.catalog import (
     UsedRelation,
     used_relation,
 )
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import name_of
 from sql.parse.statements.create_foreign_table import CreateStream
 from sql.parse.statements.create_view import CreateView
@@ -208,6 +208,7 @@ class ViewDraft:
     def view(self, state: StateEntry) -> ViewEntry:
         """Return the entry of a view that is this state."""
         bound, settings = self.created, self.definition.settings
+        note_passing(state.chain, None)
         return ViewEntry(
             state.chain.description,
             replace(source_text(self.definition.text, settings), objects=tuple(sorted(bound.objects))),
@@ -316,10 +317,15 @@ class Drafts:
             states.append(build(draft, states))
         states[0].chain.notices += self.notices
         if self.over is None:
-            return self.states[0].view(states[0])
-        states[0].chain.notices += order_notices(self.over.root)
-        oid = self.states[0].definition.oid
-        return define_query_view(self.statement, self.whole, image, settings, oid, tuple(states), self.over)
+            made = self.states[0].view(states[0])
+        else:
+            states[0].chain.notices += order_notices(self.over.root)
+            oid = self.states[0].definition.oid
+            made = define_query_view(self.statement, self.whole, image, settings, oid, tuple(states), self.over)
+        if "ttl" in self.statement.options and any(state.chain.passing is None for state in states):
+            hint = "Group by it, for example by date_trunc('minute', arrival_timestamp)."
+            raise not_supported("ttl_column other than a time by which the view groups a stream", hint=hint)
+        return made
 
 
 def drafted(

@@ -36,7 +36,7 @@ from views.model.definition import JoinChoice
 from views.model.properties import scans
 from views.model.trees import substitute
 from views.plan.prepare import Prepared, prepared_view
-from views.share.passing import Passing, passing
+from views.share.passing import passing
 from views.upkeep.chain import Chain, ViewPhase
 
 
@@ -132,7 +132,7 @@ def query_view(
     if over is not None:
         root = over.above([state.chain.name for state in states])
     for state in states:
-        _note_passing(state.chain, passing(root, state.chain.name, state.plan))
+        note_passing(state.chain, root)
     root = _named(root, column_names)
     for column in root.schema:
         require_stored(column.name, column.type)
@@ -156,11 +156,12 @@ def query_view(
     return replace(entry, root=bound.root, named=bound.named.difference(scans(bound.root, "stream")))
 
 
-def _note_passing(chain: Chain, found: Passing | None) -> None:
+def note_passing(chain: Chain, root: Relation | None) -> None:
     """Note how groups of a state pass under a query that may be another one than before.
 
-    Raises 55000 where it asks for groups that may have passed.
+    root: the query above the states of the view, None: there is none. Raises 55000 where it asks for groups that may have passed.
     """
+    found = passing(root, chain.name, chain.plan)
     if chain.lifecycle.phase is not ViewPhase.ATTACHED:
         chain.passing = found
     elif chain.passing not in (None, found):

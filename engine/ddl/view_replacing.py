@@ -159,7 +159,7 @@ class Replacing:
         names = [draft.identity.name for draft in drafts.states]
         root = None if drafts.over is None else drafts.over.above(names)
         for chain, plan, name in self.kept:
-            if chain.passing is not None and (root is None or passing(root, name, plan) != chain.passing):
+            if chain.passing is not None and not chain.passing.has_all_of(passing(root, name, plan)):
                 raise self._refusal(NotCoveredError("It has given up the rows that have left its window."))
 
     def _state(self, draft: ViewDraft, others: Sequence[StateEntry]) -> StateEntry:

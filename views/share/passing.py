@@ -1,6 +1,6 @@
 """The groups of a state that no query asks for again, since all ask for groups younger than an age.
 
-Enters: the query above the states of a view, and one of them. Leaves: the key that tells how old a
+Enters: a state, and the query above the states of its view. Leaves: the key that tells how old a
 group is, and the age from which on it is in no answer. Such groups leave memory and checkpoints
 (`views.upkeep.group_state`), so that a state with an age is not whole: nothing else may be read of
 it. Must not know the memory of groups.
@@ -8,19 +8,19 @@ it. Must not know the memory of groups.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sql.errors import SqlError
 from sql.functions.arguments import literal_integer
-from sql.functions.comparisons import TURNED
+from sql.functions.comparisons import COMPARED_DAYS, TURNED
 from sql.times.civil import DAY_US
 from sql.tree.expressions import Call, Cast, Column, Expression, Literal
 from sql.tree.relations import Filter, Join, Project, Relation, Scan
 from sql.tree.walks import children, inputs, subqueries_of
 from sql.types.datatypes import BOOL
 from views.model.plan import Plan
-from views.model.trees import columns_of, conjuncts, substitute, uses_now
+from views.model.trees import columns_of, conjuncts, meaning, substitute, uses_now
 
 TRUE = Literal(True, BOOL)
 ORDERS = frozenset({"gt", "ge"})
@@ -42,13 +42,19 @@ class Passing:
 
     Attributes:
         key: the number of the key among those of the pipeline whose groups are read.
+        time: what the key is of the rows of the stream.
         unit_us: of which the key is a number, since 1970.
         age_us: a group is in no answer once its key is so long ago, on the clock of every reader.
     """
 
     key: int
+    time: Expression
     unit_us: int
     age_us: int
+
+    def has_all_of(self, other: Passing | None) -> bool:
+        """Tell whether no group passes before it does in another way."""
+        return other is not None and other.time == self.time and other.age_us <= self.age_us
 
     def oldest(self, now_us: int) -> int:
         """Return a key such that no smaller ones are in an answer now or later; it moves by
@@ -58,14 +64,24 @@ class Passing:
         return (now_us - self.age_us) // self.unit_us // step * step
 
 
-def passing(root: Relation, name: str, plan: Plan) -> Passing | None:
+def passing(root: Relation | None, name: str, plan: Plan) -> Passing | None:
     """Return how the groups of a state pass, None: all of them are kept.
 
-    root: the query above the states. name: by which it scans this one. plan: of it.
+    root: the query above the states, None: there is none. name: by which it scans this one. plan:
+    of it.
     """
     found: Passing | None = None
-    for number, conditions in enumerate(_conditions(root, (), name)):
-        ages = [one for condition in conditions if (one := _passing(condition, plan)) is not None]
+    if root is None:
+        items: list[Expression] = [
+            Column(place, column.name, column.type) for place, column in enumerate(plan.finish.input)
+        ]
+        scanned = [tuple(one for predicate in plan.finish.predicates for one in conjuncts(predicate))]
+    else:
+        is_plain = plan.upper is None and plan.tail is None
+        items = [item for _, item in plan.finish.items] if is_plain else []
+        scanned = list(_conditions(root, (), name))
+    for number, conditions in enumerate(scanned):
+        ages = [one for condition in conditions if (one := _passing(condition, plan, items)) is not None]
         if not ages or (number and ages[0] != found):
             return None
         found = ages[0]
@@ -104,8 +120,11 @@ def _conditions(relation: Relation, above: tuple[Expression, ...], name: str) ->
                 yield from _conditions(part, (), name)
 
 
-def _passing(condition: Expression, plan: Plan) -> Passing | None:
-    """Return how groups pass that do not meet a condition on the columns of a state."""
+def _passing(condition: Expression, plan: Plan, items: Sequence[Expression]) -> Passing | None:
+    """Return how groups pass that do not meet a condition on the columns of a state.
+
+    items: these columns of the groups.
+    """
     if not isinstance(condition, Call) or condition.function not in TURNED:
         return None
     time, bound = condition.arguments
@@ -113,24 +132,17 @@ def _passing(condition: Expression, plan: Plan) -> Passing | None:
         time, bound = bound, time
     # A time is after the bound.
     after = condition.function if time is condition.arguments[0] else TURNED[condition.function]
-    column = time.operand if isinstance(time, Cast) else time
+    is_clock = isinstance(time, Cast) or (isinstance(time, Call) and time.function in COMPARED_DAYS.values())
+    column = children(time)[0] if is_clock else time
     if after not in ORDERS or not isinstance(column, Column) or columns_of(bound):
         return None
-    key, age_us = _key(column.index, plan), _age_us(bound)
-    unit_us = UNITS_US.get(column.type.family)
-    if key is None or age_us is None or unit_us is None:
+    item = items[column.index] if column.index < len(items) else None
+    age_us, unit_us = _age_us(bound), UNITS_US.get(column.type.family)
+    keys = plan.stream.keys
+    if not isinstance(item, Column) or item.index >= len(keys) or age_us is None or unit_us is None:
         return None
-    slack_us = ZONES_SLACK_US if isinstance(time, Cast) or column.type.family != "timestamptz" else 0
-    return Passing(key, unit_us, age_us + slack_us)
-
-
-def _key(column: int, plan: Plan) -> int | None:
-    """Return the number of the key that a column of the rows above a state is, None: it is none."""
-    if plan.upper is not None or plan.tail is not None:
-        return None
-    _, item = plan.finish.items[column]
-    is_key = isinstance(item, Column) and item.index < len(plan.stream.keys)
-    return item.index if is_key and isinstance(item, Column) else None
+    slack_us = ZONES_SLACK_US if is_clock or column.type.family != "timestamptz" else 0
+    return Passing(item.index, meaning(keys[item.index][1]), unit_us, age_us + slack_us)
 
 
 def _age_us(bound: Expression) -> int | None:

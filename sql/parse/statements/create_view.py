@@ -13,6 +13,7 @@ from sql.parse import syntax
 from sql.parse.grammar import queries
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.grammar.from_clause import column_names
+from sql.parse.grammar.view_windows import with_window
 from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.options import relation_options
 from sql.parse.statements.rules import begins
@@ -34,6 +35,7 @@ class CreateView(
     """The statement CREATE [OR REPLACE] VIEW name [(columns)] [WITH (options)] AS query.
 
     Attributes:
+        query: with the conditions that options make.
         query_text: the text of the SELECT.
         reset: a replaced view may lose what it has counted; this is not in `options`.
         from_now: a replaced view keeps what it has counted and chooses rows in another way from now
@@ -77,6 +79,13 @@ OPTIONS = {
     # A number, and a size.
     "max_groups": (),
     "max_bytes": (),
+    # Intervals and columns of windows that slide, the width of their steps in percent, and for how
+    # long rows are shown (`sql.parse.grammar.view_windows`).
+    "sw": (),
+    "sw_column": (),
+    "step_factor": (),
+    "ttl": (),
+    "ttl_column": (),
 }
 
 ON = ("true", "on")
@@ -114,6 +123,7 @@ def create_view(cursor: Cursor) -> CreateView:
         cursor.accept_any("cascaded", "local")
         cursor.expect("check", "option")
         cursor.refuse("WITH CHECK OPTION", check_position)
+    query = with_window(query, options, name, columns)
     text = cursor.text_since(first)
     has_schema = written_schema(name) is not None
     return CreateView(

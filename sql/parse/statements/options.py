@@ -15,6 +15,8 @@ from sql.parse.grammar.cursor import Cursor
 
 # Options whose values name a relation.
 NAMES = frozenset({"outputstream"})
+# Options whose values name a column.
+COLUMNS = frozenset({"sw_column", "ttl_column"})
 
 
 def foreign_options(cursor: Cursor, valid: Collection[str]) -> dict[str, str]:
@@ -52,7 +54,7 @@ def relation_options(cursor: Cursor, valid: Mapping[str, tuple[str, ...]]) -> di
         name, position = cursor.placed(Cursor.label)
         namespace = name if cursor.accept_operator(".") else None
         name = name if namespace is None else cursor.label()
-        read = name_value if name in NAMES else folded_value
+        read = name_value if name in NAMES else option_value if name in COLUMNS else folded_value
         value = read(cursor) if cursor.accept_operator("=") else "true"
         if namespace is not None:
             cursor.defer(SqlError("22023", f'unrecognized parameter namespace "{namespace}"'))

@@ -4,9 +4,9 @@
 
 The stream is grouped by slices, whose age is compared when the view is read. A slice goes as a
 whole, so that the answer is that of a window between size - step and size; a step is 1/60 of the
-size. A time without a zone is compared on the reader's clock, and may be an hour off where clocks
-are changed. Days are slices of dates as they are. Enters: the input of a grouping. Leaves: an equal
-one but for that. Must not know groups.
+size, or what the condition says by a `date_bin` of its own. A time without a zone is compared on
+the reader's clock, and may be an hour off where clocks are changed. Days are slices of dates as
+they are. Enters: the input of a grouping. Leaves: an equal one but for that. Must not know groups.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ def _of_slices(condition: Expression, flags: list[bool]) -> tuple[Expression, st
     time, bound = condition.arguments
     if columns_of(bound) and not columns_of(time):
         return _of_slices(Call(TURNED[condition.function], (bound, time), condition.type, condition.position), flags)
-    column = time.operand if isinstance(time, Cast) else time
+    start = time.operand if isinstance(time, Cast) else time
+    own_step, column = (None, start) if isinstance(start, Column) else _binned(start)
     if condition.function not in ORDERS or not isinstance(column, Column) or not flags[column.index]:
         return None
     if not uses_now(bound) or columns_of(bound) or any(True for _ in subqueries_of(bound)):
@@ -80,16 +81,26 @@ def _of_slices(condition: Expression, flags: list[bool]) -> tuple[Expression, st
     if column.type.family == "date" and time is column:
         return condition, f"days of {column.name} are kept, and those that are too old are not read"
     size = _size_us(bound)
-    step = size // STEPS
-    if not {column.type.family, time.type.family} <= {"timestamp", "timestamptz"} or not step:
+    step = size // STEPS if own_step is None else own_step
+    if not {column.type.family, time.type.family} <= {"timestamp", "timestamptz"} or not size or not step:
         return None
-    start: Expression = Call(
-        "date_bin", (Literal((0, 0, step), INTERVAL), column, Literal(0, column.type)), column.type
-    )
+    shown = [interval_text((0, 0, part)) for part in (size, step)]
+    told = "the window of {} moves in steps of {}".format(*shown)
+    if own_step is None:
+        step_of = Literal((0, 0, step), INTERVAL)
+        start = Call("date_bin", (step_of, column, Literal(0, column.type)), column.type)
+    elif step == 1:
+        start, told = column, f"the window of {shown[0]} is exact: there is a group for each different {column.name}"
     start = Cast(start, time.type, time.explicit, time.zone, time.position) if isinstance(time, Cast) else start
-    sliding = Call(condition.function, (start, bound), condition.type, condition.position, condition.text)
-    shown = (interval_text((0, 0, part)) for part in (size, step))
-    return sliding, "the window of {} moves in steps of {}".format(*shown)
+    return Call(condition.function, (start, bound), condition.type, condition.position, condition.text), told
+
+
+def _binned(start: Expression) -> tuple[int | None, Expression]:
+    """Return the step in microseconds and the time of a slice that a query names itself."""
+    match start:
+        case Call(function="date_bin", arguments=(Literal(value=(0, 0, int(step))), time, _)):
+            return step, time
+    return None, start
 
 
 def _size_us(bound: Expression) -> int:
