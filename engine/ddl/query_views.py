@@ -159,7 +159,8 @@ def query_view(
 def note_passing(chain: Chain, root: Relation | None) -> None:
     """Note how groups of a state pass under a query that may be another one than before.
 
-    root: the query above the states of the view, None: there is none. Raises 55000 where it asks for groups that may have passed.
+    root: the query above the states of the view, None: there is none. Raises 55000 where it asks
+    for groups that may have passed.
     """
     found = passing(root, chain.name, chain.plan)
     if chain.lifecycle.phase is not ViewPhase.ATTACHED:
