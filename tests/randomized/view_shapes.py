@@ -1,6 +1,6 @@
 """Random continuous views of other shapes than one grouping: set operations, DISTINCT ON, grouping
-sets, DISTINCT in aggregates, UNION ALL below a grouping, the stream used twice. Their expressions
-never fail for a row, and no answer depends on the order of rows.
+sets, DISTINCT in aggregates, UNION ALL below a grouping, the stream used twice, rows that nothing
+groups. Their expressions never fail for a row, and no answer depends on the order of rows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from random import Random
 from tests.randomized.expressions import FLOATS, INTEGERS, Term
 from tests.randomized.table_expressions import TableExpressionMaker
 
-KINDS = ("set operation", "first rows", "grouping sets", "distinct aggregate", "union all", "twice", "subquery")
+KINDS = (
+    *("set operation", "first rows", "grouping sets", "distinct aggregate", "union all", "twice", "subquery"),
+    *("rows", "joined rows", "window over rows"),
+)
 SET_OPERATORS = ("UNION", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
 
 
@@ -46,6 +49,13 @@ class ShapeMaker:
                 return self._twice(keys)
             case "subquery":
                 return self._with_subquery(keys)
+            case "rows":
+                terms = [self._maker.any_term(1) for _ in range(self._random.randint(1, 4))]
+                return self._select(terms), named("k", terms)
+            case "joined rows":
+                return self._joined_rows(keys)
+            case "window over rows":
+                return self._window_over_rows(keys)
         return self._grouped(keys, f"{self._source}{self._where()}", kind)
 
     def _where(self) -> str:
@@ -116,6 +126,26 @@ class ShapeMaker:
         ]
         text = f"SELECT x.g AS k0, x.n AS a0, y.n AS a1 FROM {sides[0]} {kind} {sides[1]} ON x.g = y.g"
         return text, [Term("k0", key.family), Term("a0", "int8"), Term("a1", "int8")]
+
+    def _joined_rows(self, keys: Sequence[Term]) -> tuple[str, list[Term]]:
+        """Return the rows of the source, joined with others of its rows."""
+        kind = self._random.choice(["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
+        others = self._random.sample(self._plain, self._random.randint(1, min(2, len(self._plain))))
+        sides = [f"({self._select([keys[0], *terms])}) AS {name}" for terms, name in ((keys, "x"), (others, "y"))]
+        columns = [*named("a", keys), *named("b", others)]
+        items = [f"x.k{index + 1} AS a{index}" for index in range(len(keys))]
+        items += [f"y.k{index + 1} AS b{index}" for index in range(len(others))]
+        return f"SELECT {', '.join(items)} FROM {sides[0]} {kind} {sides[1]} ON x.k0 = y.k0", columns
+
+    def _window_over_rows(self, keys: Sequence[Term]) -> tuple[str, list[Term]]:
+        """Return rows of the source with how many there are like them, and which they are."""
+        (key, *_) = keys
+        order = self._random.choice(self._plain).text
+        calls = [
+            Term(f"count(*) OVER (PARTITION BY {key.text})", "int8"),
+            Term(f"rank() OVER (ORDER BY {order})", "int8"),
+        ]
+        return self._select([*keys, *calls]), named("k", [*keys, *calls])
 
     def _with_subquery(self, keys: Sequence[Term]) -> tuple[str, list[Term]]:
         """Return a grouping of the source with a condition on another one."""

@@ -28,7 +28,7 @@ RESULT_OF_SUM = {
     "float4": "float4",
 }
 AGGREGATES = ("count(*)", "count", "sum", "sum", "avg", "min", "max", "bool_and", "bool_or")
-SHAPES_SHARE = 0.25
+SHAPES_SHARE = 0.3
 SOURCE = "\1"  # stands for the FROM item of the stream in a query's text
 
 
