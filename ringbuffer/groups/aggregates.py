@@ -78,13 +78,14 @@ class State(IntEnum):
     COUNTERS = 27
     FILTER = 28
     COMBINED = 29
+    TOP = 30
 
 
 # The bits of a state in a step of the merge program; the form of what it compares is above them.
 STATE_BITS = 8
 STORED = frozenset({State.MIN_STORED, State.MAX_STORED})
 # Sketches of values, and of sketches (ringbuffer/groups/sketches.py).
-SKETCHES = frozenset({State.REGISTERS, State.QUANTILES, State.COUNTERS, State.FILTER, State.COMBINED})
+SKETCHES = frozenset({State.REGISTERS, State.QUANTILES, State.COUNTERS, State.FILTER, State.COMBINED, State.TOP})
 # Whose first two words are a string.
 TEXT_STATES = STORED | SKETCHES | {State.MIN_TEXT, State.MAX_TEXT, State.LIST}
 # In the third word of a list, instead of the bytes that its place in the heap has: too much was
@@ -126,6 +127,7 @@ WORDS: dict[State, int] = {
     State.COUNTERS: 3,
     State.FILTER: 3,
     State.COMBINED: 3,
+    State.TOP: 3,
 }
 
 

@@ -97,6 +97,7 @@ QUANTILES = int(State.QUANTILES)
 COUNTERS = int(State.COUNTERS)
 FILTER = int(State.FILTER)
 COMBINED = int(State.COMBINED)
+TOP = int(State.TOP)
 STATE_MASK = (1 << STATE_BITS) - 1
 
 
@@ -228,7 +229,7 @@ def has_lists(program: Program) -> bool:
     """Tell whether a state of the program grows: a list or a sketch."""
     step = 0
     while step < len(program):
-        if program[step, 0] in (LIST, QUANTILES, COUNTERS, FILTER, COMBINED):
+        if program[step, 0] in (LIST, QUANTILES, COUNTERS, FILTER, COMBINED, TOP):
             return True
         step += program[step, 2] + 1 if program[step, 0] == FIRST else 1
     return False
@@ -250,7 +251,7 @@ def list_bytes(row: Words, source: Words, program: Program, layout: TableLayout)
     while step < len(program):
         if program[step, 0] == LIST:
             total += list_room(row, program[step, 1], source[program[step, 1]])
-        elif program[step, 0] in (QUANTILES, COUNTERS, FILTER, COMBINED):
+        elif program[step, 0] in (QUANTILES, COUNTERS, FILTER, COMBINED, TOP):
             total += combination_room(row, program[step, 1], source[program[step, 1]])
         step += program[step, 2] + 1 if program[step, 0] == FIRST else 1
     return total
@@ -273,7 +274,7 @@ def long_bytes(rows: Words, count: int, program: Program, layout: TableLayout) -
                     if is_kept_text(program[value, 0]):
                         total += long_length(rows[row + program[value, 1]])
                 step += program[step, 2]
-            elif kind in (MIN_TEXT, MAX_TEXT, MIN_STORED, MAX_STORED, LIST, REGISTERS) or QUANTILES <= kind <= COMBINED:
+            elif kind in (MIN_TEXT, MAX_TEXT, MIN_STORED, MAX_STORED, LIST, REGISTERS) or QUANTILES <= kind <= TOP:
                 total += long_length(rows[row + program[step, 1]])
             step += 1
     return total
@@ -341,7 +342,7 @@ def merge_state(
         merge_pairs(rows, at, source, start)
     elif kind == REGISTERS:
         merge_registers(control, rows, at, source[start], heap + source[start + 1])
-    elif kind in (QUANTILES, COUNTERS, FILTER, COMBINED):
+    elif kind in (QUANTILES, COUNTERS, FILTER, COMBINED, TOP):
         combine(control, rows, at, source[start], source[start + 1], heap)
         if source[start + 2] == TOO_LONG:
             rows[at + 2] = TOO_LONG

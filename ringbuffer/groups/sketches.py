@@ -6,6 +6,8 @@ The kind is in the first word of a sketch; registers alone have none, but a leng
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -15,14 +17,16 @@ from ringbuffer.groups.counters import counters_room, filter_room, merge_words, 
 from ringbuffer.groups.hash_table import CONTROL_WORDS, HEAP_ADDRESS, HEAP_MAX, HEAP_USED, Words
 from ringbuffer.groups.quantiles import HEADER_BYTES, merge_quantiles, note_quantile, place_needed, quantiles_room
 from ringbuffer.groups.registers import merge_registers, note_cell, registers_room
+from ringbuffer.groups.top_values import MAGIC as TOP_MAGIC
+from ringbuffer.groups.top_values import is_top, merge_top, note_top, top_room
 from ringbuffer.memory.addresses import load_word
-from ringbuffer.memory.columns import LENGTH_MASK
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 from ringbuffer.scalar.texts.counters import COUNTERS_BYTES, COUNTERS_MAGIC, FILTER_BYTES, FILTER_MAGIC, KIND
 from ringbuffer.scalar.texts.quantiles import MAGIC, is_quantiles
 from ringbuffer.scalar.texts.sketches import REGISTERS
 from ringbuffer.scalar.texts.text_values import text_address
 
-NO_SKETCH, REGISTERS_KIND, QUANTILES_KIND, WORDS_KIND = 0, 1, 2, 3
+NO_SKETCH, REGISTERS_KIND, QUANTILES_KIND, TOP_KIND, WORDS_KIND = 0, 1, 2, 3, 4
 OF_REGISTERS, OF_QUANTILES, OF_COUNTERS = int(State.REGISTERS), int(State.QUANTILES), int(State.COUNTERS)
 # So much a first quantile takes beside the bytes of a sketch.
 SPARE_BYTES = 128
@@ -38,6 +42,8 @@ def sketch_kind(w0: int, w1: int, heap: int) -> int:
     length, address = w0 & LENGTH_MASK, text_address(w0, w1, heap)
     if is_quantiles(w0, w1, heap):
         return QUANTILES_KIND
+    if is_top(w0, w1, heap):
+        return TOP_KIND
     if (length == COUNTERS_BYTES and load_word(address) == COUNTERS_MAGIC) or (
         length == FILTER_BYTES and load_word(address) == FILTER_MAGIC
     ):
@@ -53,16 +59,13 @@ def combination_room(rows: Words, at: int, w0: int) -> int:
     if rows[at + 2] == TOO_LONG:
         return 0
     if rows[at] == 0:
-        return length + SPARE_BYTES
-    room: int = place_needed(rows, at, (max(length, HEADER_BYTES) - HEADER_BYTES) >> 3) if is_growing(rows[at]) else 0
+        return 2 * (length + SPARE_BYTES)
+    mark, room = (rows[at] >> 32) & LENGTH_MASK, 0
+    if mark == MAGIC & LENGTH_MASK:
+        room = place_needed(rows, at, (max(length, HEADER_BYTES) - HEADER_BYTES) >> 3)
+    elif mark == TOP_MAGIC & LENGTH_MASK:
+        room = top_room(rows, at, w0)
     return room
-
-
-@kernel
-def is_growing(w0: int) -> bool:
-    """Tell from its first word whether a sketch is one of quantiles."""
-    same: bool = (w0 >> 32) & LENGTH_MASK == MAGIC & LENGTH_MASK
-    return same
 
 
 @kernel
@@ -81,6 +84,8 @@ def combine(control: Words, rows: Words, at: int, w0: int, w1: int, heap: int) -
         merge_registers(control, rows, at, w0, theirs)
     elif kind == QUANTILES_KIND:
         merge_quantiles(control, rows, at, w0, theirs)
+    elif kind == TOP_KIND:
+        merge_top(control, rows, at, w0, theirs)
     else:
         merge_words(control, rows, at, w0, theirs)
 
@@ -112,6 +117,14 @@ def note_words(control: Words, rows: Words, kind: int, words: Words, start: int,
     return end
 
 
+def string_words(data: bytes) -> tuple[int, int, int, npt.NDArray[np.uint8]]:
+    """Return the words of a string, the address of its heap, and what keeps its bytes."""
+    kept = np.frombuffer(data.ljust(16, b"\0"), np.uint8)
+    w0 = len(data) | int.from_bytes(data[:4].ljust(4, b"\0"), "little", signed=True) << 32
+    rest = int.from_bytes(data[4:12].ljust(8, b"\0"), "little", signed=True)
+    return (w0, rest, 0, kept) if len(data) <= INLINE_BYTES_MAX else (w0, 0, kept.ctypes.data, kept)
+
+
 class Sketch:
     """One sketch outside of a table.
 
@@ -139,16 +152,18 @@ class Sketch:
             if done < len(words):
                 self.grow(max(COUNTERS_BYTES, len(self.heap)))
 
+    def count(self, texts: Iterable[bytes]) -> None:
+        """Count texts in a sketch of those that came most often."""
+        for text in texts:
+            w0, w1, heap, _kept = string_words(text)
+            self.grow(int(top_room(self.rows, 0, w0)))
+            note_top(self.control, self.rows, 0, w0, w1, heap)
+
     def add(self, sketch: bytes) -> None:
         """Add a sketch; what is none makes `bytes` None."""
-        given: npt.NDArray[np.uint8] = np.frombuffer(sketch.ljust(16, b"\0"), np.uint8)
-        w0 = len(sketch) | int.from_bytes(sketch[:4].ljust(4, b"\0"), "little") << 32
-        w0 = w0 - (1 << 64) if w0 >= 1 << 63 else w0
-        if len(sketch) < REGISTERS and len(sketch) < HEADER_BYTES:
-            self.rows[2] = TOO_LONG
-            return
+        w0, w1, heap, _kept = string_words(sketch)
         self.grow(int(combination_room(self.rows, 0, w0)))
-        combine(self.control, self.rows, 0, w0, given.ctypes.data, 0)
+        combine(self.control, self.rows, 0, w0, w1, heap)
 
     @property
     def bytes(self) -> bytes | None:

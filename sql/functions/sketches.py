@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from sql.errors import not_supported
 from sql.functions.aggregate_rows import Aggregate, AggregateText
 from sql.functions.arguments import RUN
 from sql.functions.rows import Function, Kernel
 from sql.tree.expressions import Call, Cast, Expression, Literal
-from sql.types.datatypes import FLOAT8, INT4, INT8, TEXT, SqlType
+from sql.types.datatypes import FLOAT8, INT4, INT8, TEXT, SqlType, array_of
 
 # The types whose values have words, by their kinds in hashes; others become one of these, or have
 # none, since equal ones may have different texts.
@@ -91,6 +92,19 @@ def _frequency(sketch: Expression, others: Sequence[Expression], _: SqlType) -> 
     return _or_zero(Call("freq", (sketch, Call("value_hash", (others[0],), INT8)), INT8))
 
 
+def _text(value: Expression) -> Expression:
+    """Return the text of a value, of a type whose equal values have one text."""
+    if value.type.family in ("float8", "numeric", "bytea"):
+        raise not_supported(f"the values of type {value.type.sql_name} that come most often", hint="Cast them to text.")
+    return value if value.type == TEXT else Cast(value, TEXT)
+
+
+def _top(sketch: Expression, others: Sequence[Expression], kind: SqlType) -> Expression:
+    texts = Call("topk_values", (sketch, Cast(others[0], INT4)), array_of(TEXT))
+    wanted = array_of(kind.without_modifier())
+    return texts if wanted == texts.type else Cast(texts, wanted)
+
+
 SKETCH_FORMS: Mapping[str, SketchForm] = {
     "approx_count_distinct": SketchForm(
         "distinct_registers", _word("value_cell"), lambda sketch, *_: _or_zero(Call("hll_cardinality", (sketch,), INT8))
@@ -101,6 +115,8 @@ SKETCH_FORMS: Mapping[str, SketchForm] = {
     "approx_frequency": SketchForm("kept_counters", _word("value_hash"), _frequency),
     "freq_agg": SketchForm("kept_counters", _word("value_hash")),
     "bloom_agg": SketchForm("kept_filter", _word("value_hash")),
+    "approx_top_k": SketchForm("kept_top", _text, _top),
+    "topk_agg": SketchForm("kept_top", _text),
 }
 
 
@@ -165,6 +181,14 @@ FUNCTIONS = (
         kernel={"bytea": Kernel("texts.quantiles.share_up_to", fallible=True)},
     ),
     Function(
+        "topk_values", "topk_values", "bytea int4 > text[]", (f"topk_values(topk_agg(x), 1) {SOME}", "{1}"),
+        python="sketches.top_values",
+    ),
+    Function(
+        "topk_freqs", "topk_freqs", "bytea int4 > int8[]", (f"topk_freqs(topk_agg(x), 9) {SOME}", "{2,1}"),
+        python="sketches.top_counts",
+    ),
+    Function(
         "freq", "freq", "bytea any > int8 as bytea int8", (f"freq(freq_agg(x), 1) {SOME}", "2"), bound="hashed",
         kernel={"bytea": Kernel("texts.counters.counted", fallible=True)},
     ),
@@ -197,6 +221,8 @@ AGGREGATES = (
     ),
     _made("approx_percentile", PERCENTILES, (f"approx_percentile(x, 0.9) {SOME}", "4"), "QUANTILES", "0.5"),
     _made("approx_frequency", "any any > int8", (f"approx_frequency(x, 1) {SOME}", "2"), "COUNTERS", "'a'"),
+    _made("approx_top_k", "element int4 > array", (f"approx_top_k(x, 1) {SOME}", "{1}"), "TOP", "3"),
+    _made("topk_agg", "any > bytea", (f"topk_values(topk_agg(x), 1) {SOME}", "{1}"), "TOP"),
     _made("hll_agg", "any > bytea", (f"hll_cardinality(hll_agg(x)) {SOME}", "2"), "REGISTERS"),
     _made("dist_agg", "float8 > bytea", (f"dist_quantile(dist_agg(x), 1) {SOME}", "4"), "QUANTILES"),
     _made("freq_agg", "any > bytea", (f"freq(freq_agg(x), 1) {SOME}", "2"), "COUNTERS"),
@@ -209,6 +235,9 @@ AGGREGATES = (
     Aggregate(
         "distinct_registers", "", "int8 > bytea", duckdb=_kept("registers_of", "DISTINCT "),
         states={"int8": "REGISTERS"}, can_fail=False, is_own=True, is_sketch=True,
+    ),
+    Aggregate(
+        "kept_top", "", "text > bytea", duckdb=_kept("top_of"), states={"text": "TOP"}, is_own=True, is_sketch=True,
     ),
     *(
         Aggregate(

@@ -46,6 +46,7 @@ SKETCH_KERNELS = {
 }
 GROWING_KERNELS = {
     State.LIST: ("groups.aggregates", "list_room", "append_list"),
+    State.TOP: ("groups.top_values", "top_room", "note_top"),
     State.COMBINED: ("groups.sketches", "combination_room", "combine"),
 }
 # name and type of the arguments that every stream kernel has

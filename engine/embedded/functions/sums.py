@@ -161,6 +161,19 @@ def sketches_of(state: State, lists: pa.Array) -> pa.Array:
     return pa.array(found, pa.binary())
 
 
+def top_of(lists: pa.Array) -> pa.Array:
+    """Return a sketch of the texts of each list, NULL for a list that is NULL."""
+    bounds, flat = _bounds(lists), one_array(lists).flatten().to_pylist()
+    found: list[bytes | None] = []
+    for low, high in pairwise(bounds.tolist()):
+        sketch = Sketch()
+        for start in range(low, high, TEXTS_AT_ONCE):
+            go_on()
+            sketch.count(text.encode() for text in flat[start : min(start + TEXTS_AT_ONCE, high)])
+        found.append(sketch.bytes)
+    return pa.array(found, pa.binary())
+
+
 def combined_of(lists: pa.Array) -> pa.Array:
     """Return the sketch of all that the sketches of each list have seen. Raises 22023 for what is
     none, or of another kind.
@@ -178,6 +191,8 @@ def combined_of(lists: pa.Array) -> pa.Array:
     return pa.array(found, pa.binary())
 
 
+# So many texts are counted until the next look at whether the run is to stop.
+TEXTS_AT_ONCE = 1_000
 key, average = decimals.key, decimals.average
 
 
@@ -212,8 +227,9 @@ _ROWS = "STRUCT(id BIGINT, y DOUBLE, x DOUBLE, low BIGINT, high BIGINT, out_low 
 LIST_AGGREGATES: list[tuple[str, list[str], str, Callable[..., pa.Array]]] = [
     *(
         (f"{state.name.lower()}_of", ["BIGINT[]", "BIGINT"], "BLOB", in_run(partial(sketches_of, state)))
-        for state in sorted(SKETCHES - {State.COMBINED})
+        for state in sorted(SKETCHES - {State.COMBINED, State.TOP})
     ),
+    ("top_of", ["VARCHAR[]", "BIGINT"], "BLOB", in_run(top_of)),
     ("combined_of", ["BLOB[]", "BIGINT"], "BLOB", in_run(combined_of)),
     ("numeric_deviation", [f"{VARIABLE}[]", "VARCHAR", "BIGINT"], VARIABLE, in_run(numeric_deviation)),
     ("float8_aggregate", ["DOUBLE[]", "DOUBLE[]", "VARCHAR", "BIGINT"], "DOUBLE", in_run(float8_aggregate)),

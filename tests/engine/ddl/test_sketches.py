@@ -40,10 +40,10 @@ VIEWS = (
     f"CREATE VIEW w AS SELECT k, {COUNTED} FROM s GROUP BY k",
     (
         "CREATE VIEW u AS SELECT approx_percentile(i8, 0.5) p, approx_frequency(t, 'b') b, approx_count_distinct(t) n,"
-        " freq_agg(f8) f FROM (SELECT * FROM s UNION ALL SELECT * FROM r) q"
+        " freq_agg(f8) f, approx_top_k(i4, 2) o FROM (SELECT * FROM s UNION ALL SELECT * FROM r) q"
     ),
     (
-        "CREATE VIEW sketched AS SELECT k, dist_agg(i8) AS d, freq_agg(t) AS f, bloom_agg(t) AS b, hll_agg(t) AS h"
+        "CREATE VIEW sketched AS SELECT k, dist_agg(i8) AS d, freq_agg(t) AS f, bloom_agg(t) AS b, hll_agg(t) AS h, topk_agg(t) AS o"
         " FROM s GROUP BY k"
     ),
     (
@@ -121,14 +121,18 @@ def test_streams_and_tables_give_what_the_model_gives(tmp_path: Path, monkeypatc
         f"SELECT {exact} FROM kept a JOIN kept b ON a.k = b.k AND a.i4 = b.i4 AND a.i2 = b.i2 AND b.k > 0"
     )
     assert server.rows("SELECT * FROM j") == wanted
+    most = "array_agg(i4 ORDER BY c DESC, i4::text) FROM (SELECT i4, count(*) c"
+    most += f" {whole} WHERE i4 IS NOT NULL GROUP BY i4 ORDER BY c DESC, i4::text LIMIT 2) m"
+    assert server.rows("SELECT o FROM u") == server.rows(f"SELECT {most}")
     # A view's sketches go on to merge where it is read.
     merged = (
         "dist_quantile(combine(d), 0.25), dist_cdf(combine(d), 1), freq(combine(f), 'b'),"
-        " bloom_contains(combine(b), 'a'), bloom_contains(combine(b), 'z'), hll_cardinality(combine(h))"
+        " bloom_contains(combine(b), 'a'), bloom_contains(combine(b), 'z'), hll_cardinality(combine(h)), topk_freqs(combine(o), 3)"
     )
     same = (
         "(percentile_disc(0.25) WITHIN GROUP (ORDER BY i8))::float8, count(i8) FILTER (WHERE i8 <= 1)::float8 /"
-        " count(i8), count(*) FILTER (WHERE t = 'b'), true, false, count(DISTINCT t)"
+        " count(i8), count(*) FILTER (WHERE t = 'b'), true, false, count(DISTINCT t),"
+        " (SELECT array_agg(c ORDER BY c DESC) FROM (SELECT count(*) c FROM kept WHERE t IS NOT NULL GROUP BY t) m)"
     )
     assert server.rows(f"SELECT {merged} FROM sketched") == server.rows(f"SELECT {same} FROM kept")
 
@@ -145,6 +149,9 @@ def test_what_has_no_meaning_is_refused(tmp_path: Path) -> None:
         ("approx_percentile(x, y)", "42803"),
         ("approx_frequency(x, y)", "42803"),
         ("freq_agg(j)", "0A000"),
+        ("approx_top_k(y * 0.5, 3)", "0A000"),
+        ("approx_top_k(x, 0)", "22023"),
+        ("topk_values(bloom_agg(x), 2)", "22023"),
         ("freq(freq_agg(t), '{}'::jsonb)", "0A000"),
         ("freq(freq_agg(t), 1)", "22023"),
         ("freq(bloom_agg(x), 1)", "22023"),

@@ -19,7 +19,8 @@ from sql.functions.table import (
 # Aggregates that PostgreSQL does not have, nor pg_proc, and what reads their sketches.
 OWN = {
     *("approx_count_distinct", "approx_frequency", "approx_percentile", "bloom_agg", "bloom_contains", "combine"),
-    *("dist_agg", "dist_cdf", "dist_quantile", "freq", "freq_agg", "hll_agg", "hll_cardinality"),
+    *("dist_agg", "dist_cdf", "dist_quantile", "freq", "freq_agg", "hll_agg", "hll_cardinality", "approx_top_k"),
+    *("topk_agg", "topk_freqs", "topk_values"),
     *("arg_max", "arg_min", "first", "first_values", "keyed_max", "keyed_min", "last"),
     *("max_by", "min_by", "set_agg"),
 }

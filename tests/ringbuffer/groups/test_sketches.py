@@ -7,18 +7,22 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from contextlib import suppress
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from engine.embedded.functions.sketches import top_counts, top_values
 from ringbuffer.groups.aggregates import SKETCHES, State
 from ringbuffer.groups.sketches import Sketch
+from ringbuffer.groups.top_values import ENTRIES_MAX
 from ringbuffer.memory.error_codes import NOT_A_SKETCH, OK, PERCENTILE_RANGE, SKETCH_OF_OTHERS
 from ringbuffer.scalar.texts.counters import COLUMNS, KIND_MASK, ROWS, contained, counted, word_hash
 from ringbuffer.scalar.texts.quantiles import float_order, float_quantile, share_up_to, word_quantile
 from ringbuffer.scalar.texts.sketches import word_cell
+from sql.errors import SqlError
 
 Words = npt.NDArray[np.int64]
 RANK_ERROR, SURE = 0.0133, 0.99
@@ -119,6 +123,29 @@ def test_counts_are_as_near_as_said() -> None:
     assert far / asked < math.exp(-ROWS)
 
 
+@pytest.mark.slow
+def test_what_came_most_often_is_as_near_as_said() -> None:
+    draw, order = np.random.default_rng(7), random.Random(7)
+    for number in range(100):
+        values = distribution(number, draw)[:4_000].tolist()
+        counts = Counter(str(value) for value in values)
+        sketches = [Sketch() for _ in range(order.choice((1, 2, 7)))]
+        for place, sketch in enumerate(sketches):
+            sketch.count(str(value).encode() for value in values[place :: len(sketches)])
+        whole = Sketch()
+        for sketch in order.sample(sketches, len(sketches)):
+            if sketch.bytes:
+                whole.add(sketch.bytes)
+        assert whole.bytes is not None
+        found = dict(zip(top_values(whole.bytes, 256), top_counts(whole.bytes, 256), strict=True))
+        limit = 2 * len(values) / ENTRIES_MAX
+        assert all(0 <= times - counts[text] <= limit for text, times in found.items()), number
+        assert {text for text, times in counts.items() if times > limit} <= found.keys(), number
+        assert found == counts or len(counts) > ENTRIES_MAX
+        ordered = sorted(found.items(), key=lambda item: (-item[1], item[0].encode()))
+        assert list(found.items()) == ordered and top_values(whole.bytes, 3) == [text for text, _ in ordered[:3]]
+
+
 def test_filters_say_yes_to_all_and_to_few_others() -> None:
     order, wrong = random.Random(5), 0
     known = np.array([word_hash(value, 1) for value in range(0, 2 * 16_384, 2)])
@@ -129,7 +156,7 @@ def test_filters_say_yes_to_all_and_to_few_others() -> None:
     assert kept is not None
 
 
-@pytest.mark.parametrize("state", sorted({*SKETCHES} - {State.COMBINED, State.QUANTILES}))
+@pytest.mark.parametrize("state", sorted({*SKETCHES} - {State.COMBINED, State.QUANTILES, State.TOP}))
 def test_splits_and_orders_make_no_difference(state: State) -> None:
     order, draw = random.Random(6), np.random.default_rng(6)
     for count in (1, 17, 3_000):
@@ -172,6 +199,18 @@ def test_other_bytes_are_no_sketches() -> None:
         other = Sketch()
         other.add(whole)
         other.add(given)
+    texts = Sketch()
+    texts.count([b"a", b"", b"a longer text than twelve", b"a"])
+    assert texts.bytes is not None and top_values(texts.bytes, 9) == ["a", "", "a longer text than twelve"]
+    for at in range(len(texts.bytes)):
+        changed = bytearray(texts.bytes)
+        changed[at] ^= 1 << draw.randrange(8)
+        for given in (bytes(changed), texts.bytes[:at]):
+            with suppress(SqlError):
+                assert len(top_values(given, 9)) <= 3
+            other = Sketch()
+            other.add(texts.bytes)
+            other.add(given)
     counters = Sketch()
     counters.note(State.COUNTERS, np.array([word_hash(1, 1)]))
     assert counters.bytes is not None

@@ -207,7 +207,7 @@ def test_the_stored_form_is_what_it_was() -> None:
         "MAX_INTEGER": 7, "MIN_FLOAT": 8, "MAX_FLOAT": 9, "MIN_NUMERIC": 10, "MAX_NUMERIC": 11, "MIN_TEXT": 12, "MAX_TEXT": 13,
         "ANY_FALSE": 14, "ANY_TRUE": 15, "FIRST": 16, "BIT_AND": 17, "BIT_OR": 18, "BIT_XOR": 19, "SUM_SQUARES": 20,
         "MIN_STORED": 21, "MAX_STORED": 22, "LIST": 23, "PAIRS": 24, "REGISTERS": 25, "QUANTILES": 26, "COUNTERS": 27,
-        "FILTER": 28, "COMBINED": 29,
+        "FILTER": 28, "COMBINED": 29, "TOP": 30,
     }  # fmt: skip
     text = np.frombuffer(b"a text of more than twelve bytes", dtype=np.uint8).copy()
     entry = np.array([5, -7, len(text) | int.from_bytes(b"a te", "little") << 32, 0], dtype=np.int64)

@@ -165,7 +165,7 @@ class GroupReader:
         if final == "variance":
             return self._variance(slot, source, nulls)
         nulls[:] = self.rows[:, seen_at] == 0
-        if slot.state is State.LIST and (self.rows[nulls == 0, at + 2] == TOO_LONG).any():
+        if slot.state in (State.LIST, State.TOP) and (self.rows[nulls == 0, at + 2] == TOO_LONG).any():
             text = f"aggregate {aggregate_text(slot.call)}"
             raise SqlError("54000", f"array size exceeds the maximum allowed ({LIST_BYTES_MAX})", context=text)
         if slot.state is State.COMBINED and (self.rows[nulls == 0, at + 2] == TOO_LONG).any():
