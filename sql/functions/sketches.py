@@ -182,11 +182,11 @@ FUNCTIONS = (
     ),
     Function(
         "topk_values", "topk_values", "bytea int4 > text[]", (f"topk_values(topk_agg(x), 1) {SOME}", "{1}"),
-        python="sketches.top_values",
+        python="sums.top_values",
     ),
     Function(
         "topk_freqs", "topk_freqs", "bytea int4 > int8[]", (f"topk_freqs(topk_agg(x), 9) {SOME}", "{2,1}"),
-        python="sketches.top_counts",
+        python="sums.top_counts",
     ),
     Function(
         "freq", "freq", "bytea any > int8 as bytea int8", (f"freq(freq_agg(x), 1) {SOME}", "2"), bound="hashed",

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from engine.embedded.functions.sketches import top_counts, top_values
+from engine.embedded.functions.sums import top_counts, top_values
 from ringbuffer.groups.aggregates import SKETCHES, State
 from ringbuffer.groups.sketches import Sketch
 from ringbuffer.groups.top_values import ENTRIES_MAX
