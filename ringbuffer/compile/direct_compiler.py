@@ -100,7 +100,7 @@ def compile_directly(tree: ast.Module, name: str, function: str, kinds: Sequence
     program: CodeType = compile(rest, name, "exec", dont_inherit=True)
     exec(program, names)  # noqa: S102
     writer = ModuleWriter(functions, names)
-    kernel, results = writer.function(function, tuple(kinds))
+    kernel, results = writer.entry(function, tuple(kinds))
     if results != (WORD,):
         raise NotCoveredError(f"a kernel returns {results}")
     entry = f"{name}.entry"
@@ -110,6 +110,9 @@ def compile_directly(tree: ast.Module, name: str, function: str, kinds: Sequence
     module = binding.parse_assembly(target + text)
     for library in writer.callees.libraries.values():
         module.link_in(library._get_module_for_linking(), preserve=True)
+    for linked in module.functions:
+        if not linked.is_declaration and linked.name != entry:
+            linked.linkage = "internal"
     passes, builder = codegen._module_pass_manager(opt=LEVEL)
     passes.run(module, builder)
     return entry, codegen._tm.emit_object(module)

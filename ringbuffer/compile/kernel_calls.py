@@ -110,6 +110,11 @@ def _loaded(text: str, kind: Any, write: Write) -> Value:
     return Value(write(f"trunc i8 {text} to i1") if kind == types.boolean else text, types.unliteral(kind))
 
 
+def is_sized(function: Any) -> bool:
+    """Tell whether numba compiles a function anew for each set of constants that it is given."""
+    return "get_call_template" not in vars(function)
+
+
 @cache
 def _as_function(intrinsic: Any) -> Any:
     """Return a function of numba's that does what an intrinsic does."""

@@ -8,14 +8,15 @@ register of; its type is the one in which all that it is given meets.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
 
-from ringbuffer.compile.kernel_calls import Callees
+from ringbuffer.compile.kernel_calls import Callees, is_sized
 from ringbuffer.compile.kernel_values import (
     BOOL,
     FLOAT,
@@ -42,6 +43,7 @@ OPERATIONS: dict[type[ast.operator], tuple[str, str]] = {
     ast.LShift: ("shl", ""),
     ast.RShift: ("ashr", ""),
 }
+OF_UNSIGNED = {"add nsw": "add", "sub nsw": "sub", "mul nsw": "mul", "ashr": "lshr"}
 OF_BOOLEANS = (ast.BitAnd, ast.BitOr, ast.BitXor)
 COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Eq: ("eq", "oeq"),
@@ -52,7 +54,13 @@ COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.GtE: ("sge", "oge"),
 }
 ROUNDINGS = {np.rint: "rint", np.trunc: "trunc", np.ceil: "ceil", np.floor: "floor"}
-CASTS: dict[object, Any] = {np.int64: WORD, np.float64: FLOAT, float: FLOAT, np.float32: types.float32}
+CASTS: dict[object, Any] = {
+    np.int64: WORD,
+    np.uint64: types.uint64,
+    np.float64: FLOAT,
+    float: FLOAT,
+    np.float32: types.float32,
+}
 # Written here; numba makes functions of the others of `ringbuffer.memory.addresses`.
 LOADS: dict[str, Any] = {
     "load_byte": types.uint8,
@@ -81,23 +89,31 @@ class Module(Protocol):
     def function(self, name: str, kinds: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
         """Return a function's name for arguments of these types, and the types of its results."""
 
-    def named(self, name: str) -> Any:
-        """Return what a name of the module, or of Python, is; a function of the module is a str."""
+    def sized(self, function: Any, kinds: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]] | None:
+        """Return the same of a function of ringbuffer's that is written anew for each set of sizes,
+        which are ints among the types; None where numba has to compile it.
+        """
 
     def constant_array(self, array: Any) -> ArrayValue:
         """Return an array that the module has made."""
 
 
 class ExpressionWriter:
-    """The lines of a function, and its expressions."""
+    """The lines of a function, and its expressions.
 
-    def __init__(self, module: Module) -> None:
+    names: of the module in which the function stands, and of Python; a function that is in this
+    module's text is a str.
+    """
+
+    def __init__(self, module: Module, names: Mapping[str, object]) -> None:
         self._module = module
+        self._names = names
         # Of the variables. A type only grows, and then the function is written once more.
         self._types: dict[str, Any] = {}
         self._lines: list[str] = []
         self._rooms: list[str] = []
-        self._arrays: dict[str, ArrayValue] = {}
+        # Arguments that are no variables.
+        self._fixed: dict[str, Value | ArrayValue] = {}
         self._count = 0
         # False where nothing gets to the next line.
         self._is_open = True
@@ -106,7 +122,7 @@ class ExpressionWriter:
         data = self._put(f"load ptr, ptr {self._put(f'getelementptr inbounds i8, ptr {name}, i64 {DATA_BYTES}')}")
         sizes = self._put(f"load ptr, ptr {self._put(f'getelementptr inbounds i8, ptr {name}, i64 {SIZES_BYTES}')}")
         places = [self._put(f"getelementptr i64, ptr {sizes}, i64 {number}") for number in range(kind.ndim)]
-        return ArrayValue(kind, data, tuple(self._put(f"load i64, ptr {place}") for place in places), name)
+        return ArrayValue(kind, data, tuple(self._put(f"load i64, ptr {place}") for place in places))
 
     def _put(self, text: str) -> str:
         """Write an instruction, and return the name of its result."""
@@ -145,8 +161,8 @@ class ExpressionWriter:
         self._is_open = True
 
     def _assign(self, name: str, value: Value) -> None:
-        if name in self._arrays:
-            raise NotCoveredError(f"an array is assigned to {name}")
+        if name in self._fixed:
+            raise NotCoveredError(f"{name} is assigned to")
         known = self._types.get(name)
         kind = value.type if known is None else joined(known, value.type)
         if kind != known:
@@ -172,6 +188,8 @@ class ExpressionWriter:
         return self._converted(number, WORD)
 
     def _truth(self, node: ast.expr) -> Value:
+        if isinstance(node, ast.BoolOp):
+            return self._chain(isinstance(node.op, ast.And), [partial(self._truth, one) for one in node.values])
         return self._converted(self._number(node), BOOL)
 
     def _number(self, node: ast.expr) -> Value:
@@ -191,7 +209,7 @@ class ExpressionWriter:
             case ast.UnaryOp(operation, operand):
                 return self._unary(operation, operand)
             case ast.BoolOp(operation, operands):
-                return self._chain(isinstance(operation, ast.And), operands)
+                return self._chain(isinstance(operation, ast.And), [partial(self._number, one) for one in operands])
             case ast.BinOp(left, operation, right):
                 return self._operation(type(operation), self._number(left), self._number(right))
             case ast.Compare(left, [operation], [right]):
@@ -201,8 +219,10 @@ class ExpressionWriter:
             case ast.Subscript():
                 place, kind = self._place(node)
                 return Value(self._put(f"load {llvm_type(kind)}, ptr {place}"), kind)
-            case ast.Attribute(ast.Attribute(ast.Name(name), "ctypes"), "data") if name in self._arrays:
-                return Value(self._put(f"ptrtoint ptr {self._arrays[name].data} to i64"), types.uint64)
+            case ast.Attribute(ast.Attribute(ast.Name(name), "ctypes"), "data"):
+                array = self._named(name)
+                assert isinstance(array, ArrayValue)
+                return Value(self._put(f"ptrtoint ptr {array.data} to i64"), types.uint64)
             case ast.Attribute(ast.Name("np"), name):
                 return constant(getattr(np, name))
             case ast.Call():
@@ -212,13 +232,19 @@ class ExpressionWriter:
         raise NotCoveredError(ast.unparse(node))
 
     def _named(self, name: str) -> Value | ArrayValue:
-        if name in self._arrays:
-            return self._arrays[name]
+        if name in self._fixed:
+            return self._fixed[name]
         if name in self._types:
             kind = self._types[name]
             return Value(self._put(f"load {llvm_type(kind)}, ptr %v.{name}"), kind)
-        found = self._module.named(name)
+        found = self._known(name)
         return self._module.constant_array(found) if isinstance(found, np.ndarray) else constant(found)
+
+    def _known(self, name: str) -> Any:
+        """Return what a name of the module, or of Python, is."""
+        if name not in self._names:
+            raise NotCoveredError(name)
+        return self._names[name]
 
     def _unary(self, operation: ast.unaryop, operand: ast.expr) -> Value:
         if isinstance(operation, ast.Not):
@@ -232,11 +258,11 @@ class ExpressionWriter:
         is_inverted = isinstance(operation, ast.Invert)
         return Value(self._put(f"xor {word.operand}, -1" if is_inverted else f"sub i64 0, {word.text}"), WORD)
 
-    def _chain(self, is_and: bool, operands: Sequence[ast.expr]) -> Value:
+    def _chain(self, is_and: bool, operands: Sequence[Callable[[], Value]]) -> Value:
         """Return AND or OR of conditions, of which the later ones are asked where they count."""
         place, end = self._room("i1"), self._label()
         for number, operand in enumerate(operands):
-            value = self._number(operand)
+            value = operand()
             if value.type != BOOL:
                 raise NotCoveredError(f"AND or OR of {value.type}")
             self._line(f"store {value.operand}, ptr {place}")
@@ -263,6 +289,8 @@ class ExpressionWriter:
     def _operation(self, operation: type[ast.operator], left: Value, right: Value) -> Value:
         of_words, of_floats = OPERATIONS.get(operation, ("", ""))
         kind = self._common(left, right)
+        if kind == types.uint64:
+            of_words = OF_UNSIGNED.get(of_words, of_words)
         if kind == WORD and operation in OF_BOOLEANS and left.type == right.type == BOOL:
             kind = BOOL
         instruction = of_floats if isinstance(kind, types.Float) else of_words
@@ -274,12 +302,16 @@ class ExpressionWriter:
     def _comparison(self, tests: tuple[str, str], left: Value, right: Value) -> Value:
         kind = self._common(left, right)
         left, right = self._converted(left, kind), self._converted(right, kind)
-        is_float = isinstance(kind, types.Float)
-        instruction = f"fcmp {tests[1]}" if is_float else f"icmp {tests[0]}"
+        of_words, of_floats = tests
+        if kind == types.uint64:
+            of_words = of_words.replace("s", "u")
+        instruction = f"fcmp {of_floats}" if isinstance(kind, types.Float) else f"icmp {of_words}"
         return Value(self._put(f"{instruction} {left.operand}, {right.text}"), BOOL)
 
     def _common(self, left: Value, right: Value) -> Any:
         """Return the type in which two numbers meet."""
+        if left.type == right.type == types.uint64:
+            return types.uint64
         floats = [one.type for one in (left, right) if isinstance(one.type, types.Float)]
         words = [one.type for one in (left, right) if is_word(one.type)]
         if len(floats) + len(words) < 2 or not (floats or any(map(signed, words))):
@@ -308,7 +340,7 @@ class ExpressionWriter:
         arguments = [self._any(one) for one in node.args]
         match node.func:
             case ast.Name(name):
-                function = self._module.named(name)
+                function = self._known(name)
                 if name in INTRINSICS:
                     return (self._intrinsic(name, arguments),)
             case ast.Attribute(ast.Name("np"), name):
@@ -316,7 +348,14 @@ class ExpressionWriter:
             case _:
                 raise NotCoveredError(ast.unparse(node))
         if isinstance(function, str):
-            return self._own_call(function, arguments)
+            return self._own_call(self._module.function(function, tuple(one.type for one in arguments)), arguments)
+        if isinstance(function, Dispatcher) and is_sized(function):
+            kinds = tuple(map(size_or_type, arguments))
+            own = self._module.sized(function, kinds)
+            if own is not None:
+                return self._own_call(
+                    own, [one for one, kind in zip(arguments, kinds, strict=True) if not isinstance(kind, int)]
+                )
         if isinstance(function, Dispatcher | _Intrinsic):
             return self._module.callees.call(function, arguments, self._put, self._room)
         return (self._built_in(function, arguments),)
@@ -326,13 +365,14 @@ class ExpressionWriter:
         self._module.callees.declare(name, f"declare double @{name}(double)")
         return Value(self._put(f"call double @{name}({number.operand})"), FLOAT)
 
-    def _own_call(self, name: str, arguments: Given) -> tuple[Value, ...]:
-        symbol, results = self._module.function(name, tuple(one.type for one in arguments))
-        operands = []
+    def _own_call(self, function: tuple[str, tuple[Any, ...]], arguments: Given) -> tuple[Value, ...]:
+        symbol, results = function
+        operands: list[str] = []
         for one in arguments:
-            if isinstance(one, ArrayValue) and not one.object:
-                raise NotCoveredError("a constant array for a function of the module")
-            operands.append(one.operand if isinstance(one, Value) else f"ptr {one.object}")
+            if isinstance(one, Value):
+                operands.append(one.operand)
+            else:
+                operands += [f"ptr {one.data}", *(f"i64 {size}" for size in one.sizes)]
         form = result_type(results)
         whole = self._put(f"call {form} {symbol}({', '.join(operands)})")
         return tuple(
@@ -351,6 +391,8 @@ class ExpressionWriter:
 
     def _built_in(self, function: Any, arguments: Given) -> Value:
         match arguments:
+            case [ArrayValue() as array] if function is len:
+                return Value(array.sizes[0], WORD)
             case [Value() as number] if function in CASTS:
                 return self._converted(number, CASTS[function])
             case [Value(_, types.float64) as number] if function in ROUNDINGS:
@@ -367,6 +409,13 @@ class ExpressionWriter:
 def result_type(results: tuple[Any, ...]) -> str:
     """Return LLVM's type of what a function of the module returns."""
     return "{" + ", ".join(map(llvm_type, results)) + "}"
+
+
+def size_or_type(argument: Value | ArrayValue) -> Any:
+    """Return what a function that is written for sizes depends on."""
+    if isinstance(argument, Value) and argument.literal is not None:
+        return argument.literal
+    return argument.type
 
 
 def signed(kind: Any) -> bool:

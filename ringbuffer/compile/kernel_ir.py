@@ -9,25 +9,30 @@ five times as long, most of it in numba's Python.
 from __future__ import annotations
 
 import ast
+import inspect
+import textwrap
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from numba.np.numpy_support import from_dtype
 
 from ringbuffer.compile.kernel_calls import Callees
 from ringbuffer.compile.kernel_expressions import ExpressionWriter, Given, RetypedError, result_type
+from ringbuffer.compile.kernel_text import PARSING
 from ringbuffer.compile.kernel_values import (
     BOOL,
     WORD,
     ArrayValue,
     NotCoveredError,
     Value,
+    constant,
     joined,
     llvm_type,
     types,
 )
 
-NAMES: dict[str, object] = {"min": min, "max": max, "abs": abs, "float": float}
+NAMES: dict[str, object] = {"min": min, "max": max, "abs": abs, "float": float, "len": len}
 
 
 class ModuleWriter:
@@ -40,32 +45,48 @@ class ModuleWriter:
     def __init__(self, functions: Mapping[str, ast.FunctionDef], names: Mapping[str, object]) -> None:
         self.callees = Callees()
         self._functions = functions
-        self._names = names
+        self._names = {**NAMES, **names, **{name: name for name in functions}}
         self._texts: list[str] = []
         self._constants: dict[int, ArrayValue] = {}
-        self._written: dict[tuple[str, tuple[Any, ...]], tuple[str, tuple[Any, ...]]] = {}
+        # None: it is not covered.
+        self._written: dict[tuple[Any, tuple[Any, ...]], tuple[str, tuple[Any, ...]] | None] = {}
 
     def text(self) -> str:
         """Return all functions, and what they refer to."""
         return "\n".join([*self.callees.declarations, *self._texts])
+
+    def entry(self, name: str, kinds: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+        """Return what `function` does; each array is the address of its object."""
+        symbol = f"@{name}"
+        return symbol, self._write(
+            FunctionWriter(self, self._functions[name], kinds, self._names, is_entry=True), symbol
+        )
 
     def function(self, name: str, kinds: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
         """Return a function's name for arguments of these types, and the types of its results."""
         found = self._written.get((name, kinds))
         if found is None:
             symbol = f"@{name}.{len(self._written)}"
-            found = self._written[name, kinds] = symbol, self._write(symbol, self._functions[name], kinds)
+            writer = FunctionWriter(self, self._functions[name], kinds, self._names)
+            found = self._written[name, kinds] = symbol, self._write(writer, symbol)
         return found
 
-    def named(self, name: str) -> Any:
-        """Return what a name of the module, or of Python, is; a function of the module is a str."""
-        if name in self._functions:
-            return name
-        if name in self._names:
-            return self._names[name]
-        if name in NAMES:
-            return NAMES[name]
-        raise NotCoveredError(name)
+    def sized(self, function: Any, kinds: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]] | None:
+        """Return the same of a function of ringbuffer's that is written anew for each set of sizes,
+        which are ints among the types; None where numba has to compile it.
+        """
+        key = function, kinds
+        if key not in self._written:
+            node = source_tree(function)
+            symbol = f"@{node.name}.{len(self._written)}"
+            self._written[key] = None
+            try:
+                names = {**NAMES, **function.py_func.__globals__}
+                writer = FunctionWriter(self, node, kinds, names, is_inlined=function.targetoptions["forceinline"])
+                self._written[key] = symbol, self._write(writer, symbol)
+            except NotCoveredError:
+                pass
+        return self._written[key]
 
     def constant_array(self, array: Any) -> ArrayValue:
         """Return an array that the module has made."""
@@ -81,8 +102,7 @@ class ModuleWriter:
             self._constants[id(array)] = found
         return found
 
-    def _write(self, symbol: str, node: ast.FunctionDef, kinds: tuple[Any, ...]) -> tuple[Any, ...]:
-        writer = FunctionWriter(self, node, kinds)
+    def _write(self, writer: FunctionWriter, symbol: str) -> tuple[Any, ...]:
         while True:
             try:
                 text = writer.write(symbol)
@@ -92,6 +112,15 @@ class ModuleWriter:
             return writer.results
 
 
+@cache
+def source_tree(function: Any) -> ast.FunctionDef:
+    """Return the syntax tree of a function that numba compiles."""
+    with PARSING:
+        (node,) = ast.parse(textwrap.dedent(inspect.getsource(function.py_func))).body
+    assert isinstance(node, ast.FunctionDef)
+    return node
+
+
 class FunctionWriter(ExpressionWriter):
     """The IR of one function.
 
@@ -99,15 +128,30 @@ class FunctionWriter(ExpressionWriter):
         results: their types.
 
     Arguments:
-        kinds: the types of the arguments.
+        kinds: the types of the arguments; an int is the argument itself.
+        names: of the module in which the function stands.
+        is_entry: an array is given as the address of its object, else as that of its items, and its
+            sizes.
+        is_inlined: wherever it is called.
     """
 
-    def __init__(self, module: ModuleWriter, node: ast.FunctionDef, kinds: tuple[Any, ...]) -> None:
-        super().__init__(module)
+    def __init__(
+        self,
+        module: ModuleWriter,
+        node: ast.FunctionDef,
+        kinds: tuple[Any, ...],
+        names: Mapping[str, object],
+        is_entry: bool = False,
+        is_inlined: bool = False,
+    ) -> None:
+        super().__init__(module, names)
         self.results: tuple[Any, ...] = ()
         self._node = node
         self._kinds = kinds
-        self._loops: list[str] = []
+        self._is_entry = is_entry
+        self._attributes = "alwaysinline " if is_inlined else ""
+        # Where `continue` and `break` go.
+        self._loops: list[tuple[str, str]] = []
 
     def write(self, symbol: str) -> str:
         """Return the text of the function."""
@@ -115,9 +159,15 @@ class FunctionWriter(ExpressionWriter):
         parameters = []
         for argument, kind in zip(self._node.args.args, self._kinds, strict=True):
             name = f"%a.{argument.arg}"
-            if isinstance(kind, types.Array):
-                self._arrays[argument.arg] = self._array(name, kind)
+            if isinstance(kind, int):
+                self._fixed[argument.arg] = constant(kind)
+            elif isinstance(kind, types.Array) and self._is_entry:
+                self._fixed[argument.arg] = self._array(name, kind)
                 parameters.append(f"ptr {name}")
+            elif isinstance(kind, types.Array):
+                sizes = tuple(f"{name}.{number}" for number in range(kind.ndim))
+                self._fixed[argument.arg] = ArrayValue(kind, name, sizes)
+                parameters += [f"ptr {name}", *(f"i64 {size}" for size in sizes)]
             else:
                 self._assign(argument.arg, Value(name, kind))
                 parameters.append(f"{llvm_type(kind)} {name}")
@@ -125,7 +175,7 @@ class FunctionWriter(ExpressionWriter):
         if self._is_open:
             self._return([])
         variables = [f"  %v.{name} = alloca {llvm_type(kind)}" for name, kind in self._types.items()]
-        head = f"define internal {result_type(self.results)} {symbol}({', '.join(parameters)}) {{\nentry:"
+        head = f"define internal {result_type(self.results)} {symbol}({', '.join(parameters)}) {self._attributes}{{\nentry:"
         return "\n".join([head, *self._rooms, *variables, *self._lines, "}"])
 
     # Statements
@@ -146,6 +196,8 @@ class FunctionWriter(ExpressionWriter):
                 number = self._number(value)
                 for target in targets:
                     self._set(target, number)
+            case ast.AnnAssign(ast.Name(name), _, ast.expr() as value):
+                self._assign(name, self._number(value))
             case ast.AugAssign(ast.Subscript() as target, operation, value):
                 place, kind = self._place(target)
                 before = Value(self._put(f"load {llvm_type(kind)}, ptr {place}"), kind)
@@ -155,15 +207,21 @@ class FunctionWriter(ExpressionWriter):
                 self._assign(name, self._operation(type(operation), self._number(target), self._number(value)))
             case ast.If(condition, body, others):
                 self._branch(self._truth(condition), body, others)
+            case ast.For(ast.Name(name), ast.Call(ast.Name("range"), [end]), body):
+                self._loop(name, constant(0), self._word(end), body)
             case ast.For(ast.Name(name), ast.Call(ast.Name("range"), [start, end]), body):
                 self._loop(name, self._word(start), self._word(end), body)
+            case ast.While(condition, body, []):
+                self._while(condition, body)
             case ast.Continue():
-                self._go(self._loops[-1])
+                self._go(self._loops[-1][0])
+            case ast.Break():
+                self._go(self._loops[-1][1])
             case ast.Return(value):
                 self._return([] if value is None else self._values(value))
             case ast.Expr(ast.Call() as call):
                 self._call(call)
-            case ast.Pass():
+            case ast.Pass() | ast.Expr(ast.Constant()):
                 pass
             case _:
                 raise NotCoveredError(ast.unparse(statement))
@@ -205,12 +263,24 @@ class FunctionWriter(ExpressionWriter):
         self._go_if(Value(self._put(f"icmp slt {number.operand}, {end.text}"), BOOL), inside, after)
         self._here(inside)
         self._assign(name, number)
-        self._loops.append(following)
+        self._loops.append((following, after))
         self._block(body)
         self._loops.pop()
         self._here(following)
         self._line(f"store i64 {self._put(f'add nsw {number.operand}, 1')}, ptr {counter}")
         self._go(test)
+        self._here(after)
+
+    def _while(self, condition: ast.expr, body: Sequence[ast.stmt]) -> None:
+        test, inside, after = (self._label() for _ in range(3))
+        self._here(test)
+        self._go_if(self._truth(condition), inside, after)
+        self._here(inside)
+        self._loops.append((test, after))
+        self._block(body)
+        self._loops.pop()
+        if self._is_open:
+            self._go(test)
         self._here(after)
 
     def _return(self, values: Given) -> None:

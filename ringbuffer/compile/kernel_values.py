@@ -49,13 +49,11 @@ class ArrayValue(NamedTuple):
     Attributes:
         data: operand, the address of its first item.
         sizes: operands, of each dimension.
-        object: operand, the address of Python's object; empty: the array is a constant.
     """
 
     type: Any
     data: str
     sizes: tuple[str, ...]
-    object: str = ""
 
 
 def llvm_type(kind: Any, is_kept: bool = False) -> str:
