@@ -30,6 +30,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from engine.spark.classes import SparkClasses, compile_classes, spark_classes
+from engine.spark.compilation import DIRECTIVES, DIRECTIVES_NAME, LATE_C2
 from engine.spark.errors import disk_full_reason
 from engine.spark.functions import FUNCTIONS, result_type_json
 from engine.spark.pipelines import SparkPipelines
@@ -51,14 +52,6 @@ STARTS_MAX = 8
 PAUSE_S, PAUSE_WAIT_S_MAX, PAUSE_S_MAX = 0.1, 2.0, 60.0
 # Between the end of the JVM's connections and that of its process.
 DEATH_WAIT_S_MAX = 10.0
-# What runs five times as often as the JVM's own bounds say is compiled by C2: the others would keep
-# the first refreshes waiting (docs/decisions/0130).
-LATE_C2 = (
-    "-XX:Tier4InvocationThreshold=25000",
-    "-XX:Tier4MinInvocationThreshold=3000",
-    "-XX:Tier4CompileThreshold=75000",
-    "-XX:Tier4BackEdgeThreshold=100000",
-)
 # Of -XX:+ExitOnOutOfMemoryError.
 OUT_OF_MEMORY_STATUS = 3
 # Without an appender Spark would put its own settings in place of these.
@@ -361,6 +354,8 @@ def spark_configuration(folder: Path, classes: SparkClasses, memory_mb_max: int,
         f"-Djava.io.tmpdir={folder / 'local'}",
         "-XX:+UseSerialGC",
         *LATE_C2,
+        "-XX:+UnlockDiagnosticVMOptions",
+        f"-XX:CompilerDirectivesFile={folder / DIRECTIVES_NAME}",
         "-Xss4m",
         "-XX:-UsePerfData",
         # A thread that ends for want of memory would let its client wait for ever.
@@ -398,6 +393,7 @@ def launch_java(folder: Path, classes: SparkClasses, configuration: SparkConf) -
     if not classes.are_packed:
         classes.functions.mkdir(exist_ok=True)
     (folder / LOG_SETTINGS_NAME).write_text(LOG_SETTINGS)
+    (folder / DIRECTIVES_NAME).write_text(DIRECTIVES)
     # Another Spark on this machine, or its settings, must not get in.
     os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).resolve().parent)
     os.environ["SPARK_CONF_DIR"] = str(classes.configuration)

@@ -4,6 +4,7 @@ fails or not.
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
+from engine.spark.compilation import DIRECTIVES
 from engine.spark.errors import sql_error
 from engine.spark.pipelines import BATCH_BYTES_MAX, BATCH_ROWS_MAX, SparkPipelines
 from engine.spark.prepared import NUMBERS
@@ -120,3 +122,8 @@ def test_a_full_disk_is_told_as_such(spark: SparkRuntime, pipelines: SparkPipeli
     assert disk_error(refused.value, "hand rows to Spark").sqlstate == "53100"
     assert left_behind(spark) == before
     assert pipelines.run("job", rows, sql).rows.to_pylist() == [{"k": 1}]
+
+
+def test_the_jvm_takes_what_is_said_about_compiling(spark: SparkRuntime) -> None:
+    log = (Path(spark.pipelines()._folder).parent / "spark.log").read_text()
+    assert f"{len(json.loads(DIRECTIVES))} compiler directives added" in log
