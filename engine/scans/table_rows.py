@@ -1,7 +1,7 @@
 """The rows of durable tables in memory, by the keys that are sought in them.
 
 Enters: keys of tables that are read. Leaves: places of rows, and rows, as of the last commit; None
-where the embedded engine has to read the table. Rows are read, and their columns encoded, in the
+where the embedded engine has to read the table. Rows are read, and their messages made, in the
 background once a key was sought often enough to be worth it; they hold until a commit changes the
 table. Must not know sessions or the protocol.
 """
@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -22,13 +23,12 @@ from engine.catalog.image import CatalogImage, TableEntry
 from engine.tables.table_source import CommittedTables
 from engine.tables.table_store import version_of
 from ringbuffer.encode.columns import binary_column, text_column
-from ringbuffer.encode.encoded_column import EncodedColumn
 from ringbuffer.encode.output_forms import Forms
+from ringbuffer.encode.rows import row_messages
 from ringbuffer.groups.found_groups import find_places
 from ringbuffer.groups.hash_table import GroupTable
 from sql.errors import SqlError
 from sql.types.datatypes import SqlType
-from sql.wire import writer
 from views.model.arrow_schema import encoded_family
 from views.upkeep.export.one_group import BINARY_FORMAT, UnreadableError
 from views.upkeep.point_reads import KeyProgram, OneKey, key_program
@@ -50,8 +50,12 @@ ENCODED_FAMILIES = frozenset(
 )  # fmt: skip
 TEXT_FAMILIES = ENCODED_FAMILIES | {"uuid", "json", "jsonb"}
 
-# A column of a table, and the form of its values: a format code and a time zone.
-ColumnForm = tuple[int, int, str]
+# Choices of columns of a table, and of their forms, whose rows are kept as messages.
+FORMS_KEPT_MAX = 8
+# The columns of a row, and the forms of their values: format codes and time zones.
+RowForm = tuple[tuple[int, int, str], ...]
+# Messages one after another, and where each ends.
+Messages = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class TableRows:
     Attributes:
         version: of the table when it was read.
         index: the keys: row i of `rows` is group i.
-        encoded: columns as bytes.
+        encoded: the rows as DataRow messages.
         used_at: when the rows were read last, as a number that grows with each read.
     """
 
@@ -82,13 +86,13 @@ class TableRows:
     version: Hashable
     rows: pa.Table
     index: GroupTable
-    encoded: dict[ColumnForm, EncodedColumn] = field(default_factory=dict)
+    encoded: dict[RowForm, Messages] = field(default_factory=dict)
     used_at: int = 0
 
     @property
     def bytes_count(self) -> int:
         """Bytes of memory."""
-        encoded = sum(one.data.nbytes + one.ends.nbytes + one.valid.nbytes for one in list(self.encoded.values()))
+        encoded = sum(data.nbytes + ends.nbytes for data, ends in list(self.encoded.values()))
         return int(self.rows.nbytes) + self.index.bytes_count + encoded
 
     def found(self, keys: GroupTable) -> pa.Table:
@@ -105,14 +109,14 @@ class SoughtTable:
 
     Attributes:
         reads_min: so many such reads are worth another try.
-        wanted: columns that are to be encoded.
+        wanted: forms in which rows are to be encoded.
     """
 
     rows: TableRows | None = None
     reads: int = 0
     reads_min: int = READS_MIN
     is_being_read: bool = False
-    wanted: set[ColumnForm] = field(default_factory=set)
+    wanted: set[RowForm] = field(default_factory=set)
 
 
 class TablesByKey:
@@ -152,10 +156,8 @@ class TablesByKey:
             return ""
         return "in memory" if self.rows(key) is not None else "in memory once such reads are many"
 
-    def note(self, key: TableKey, wanted: Sequence[ColumnForm] = ()) -> None:
-        """Note that a key was sought for which the rows, or columns in some forms, are not in
-        memory.
-        """
+    def note(self, key: TableKey, *wanted: RowForm) -> None:
+        """Note that a key was sought for which the rows, or their messages, are not in memory."""
         if not self._bytes_max:
             return
         name = key.entry.description.oid, key.places
@@ -194,7 +196,7 @@ class TablesByKey:
             if rows is None:
                 return
             for form in list(sought.wanted):
-                if form not in rows.encoded:
+                if form not in rows.encoded and len(rows.encoded) < FORMS_KEPT_MAX:
                     rows.encoded[form] = encoded(rows, form)
             sought.wanted.clear()
             sought.rows, sought.reads, sought.reads_min = rows, 0, reads_min
@@ -273,46 +275,40 @@ class QuickRow:
         self._one = OneKey(program)
         self._place = np.zeros(1, dtype=np.int64)
         zones = [forms.zone if kind.family == "timestamptz" else "" for kind in types]
-        self._forms: list[ColumnForm] = list(zip(items, formats, zones, strict=True))
+        self._form: RowForm = tuple(zip(items, formats, zones, strict=True))
 
     def data_row(self, key: Sequence[int | bytes]) -> bytes | None:
         """Return the DataRow of the row with a key, after the last commit; None: there is none.
 
-        Raises UnreadableError where the rows or the columns are not in memory.
+        Raises UnreadableError where the rows or their messages are not in memory.
         """
         rows = self._tables.rows(self._key)
         if rows is None:
             # The general way notes the read.
             raise UnreadableError
-        columns = [rows.encoded.get(form) for form in self._forms]
-        if None in columns:
-            self._tables.note(self._key, self._forms)
+        messages = rows.encoded.get(self._form)
+        if messages is None:
+            if len(rows.encoded) < FORMS_KEPT_MAX:
+                self._tables.note(self._key, self._form)
             raise UnreadableError
         find_places(rows.index, self._one.table(key), self._place)
         place = self._place.item(0)
         if place < 0:
             return None
-        return writer.data_row([None if column is None else value_at(column, place) for column in columns])
+        data, ends = messages
+        return data[ends.item(place - 1) if place else 0 : ends.item(place)].tobytes()
 
 
-def value_at(column: EncodedColumn, row: int) -> bytes | None:
-    """Return the bytes of a value, None for NULL."""
-    if len(column.valid) and not column.valid[row]:
-        return None
-    return column.data[column.ends.item(row) : column.ends.item(row + 1)].tobytes()
-
-
-def encoded(rows: TableRows, form: ColumnForm) -> EncodedColumn:
-    """Return a column as bytes, without room for longer values."""
-    place, format_code, zone = form
-    column, family = rows.rows.column(place), encoded_family(rows.entry.description.columns[place].type)
-    made = (
-        binary_column(column, family)
-        if format_code == BINARY_FORMAT
-        else text_column(column, family, Forms(zone or "UTC"))
-    )
-    end = made.ends.item(-1)
-    return made if 2 * end > len(made.data) else EncodedColumn(made.data[:end].copy(), made.ends, made.valid)
+def encoded(rows: TableRows, form: RowForm) -> Messages:
+    """Return the rows as messages."""
+    columns = []
+    for place, format_code, zone in form:
+        column, family = rows.rows.column(place), encoded_family(rows.entry.description.columns[place].type)
+        is_binary = format_code == BINARY_FORMAT
+        columns.append(
+            binary_column(column, family) if is_binary else text_column(column, family, Forms(zone or "UTC"))
+        )
+    return row_messages(columns, rows.rows.num_rows)
 
 
 def is_encoded(kind: SqlType, format_code: int) -> bool:

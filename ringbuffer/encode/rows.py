@@ -46,6 +46,12 @@ def encode_data_rows(
 
 def assemble_rows(encoded: Sequence[EncodedColumn], rows_count: int) -> tuple[bytes, npt.NDArray[np.int64]]:
     """Return the DataRow messages of encoded columns, and where each ends."""
+    out, ends = row_messages(encoded, rows_count)
+    return out.tobytes(), ends
+
+
+def row_messages(encoded: Sequence[EncodedColumn], rows_count: int) -> tuple[Bytes, npt.NDArray[np.int64]]:
+    """Return the DataRow messages of encoded columns as uint8[bytes], and where each ends."""
     sizes = np.full(rows_count, HEAD_BYTES + LENGTH_BYTES * len(encoded), dtype=np.int64)
     for column in encoded:
         add_sizes(column.ends, column.valid, sizes)
@@ -55,7 +61,7 @@ def assemble_rows(encoded: Sequence[EncodedColumn], rows_count: int) -> tuple[by
     put_heads(sizes, len(encoded), out, cursors)
     for column in encoded:
         put_fields(column.data, column.ends, column.valid, out, cursors)
-    return out.tobytes(), ends
+    return out, ends
 
 
 @kernel

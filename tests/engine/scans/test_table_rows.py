@@ -11,7 +11,7 @@ from time import monotonic, sleep
 import pytest
 
 from engine.catalog.image import TableEntry
-from engine.scans.table_rows import TableKey, TablesByKey
+from engine.scans.table_rows import FORMS_KEPT_MAX, TableKey, TablesByKey
 from engine.tables import table_store
 from engine.tables.table_source import CommittedTables
 from tests.end_to_end.raw_client import SYNC, bind, execute, parse, query
@@ -84,6 +84,16 @@ def test_rows_are_those_of_a_block(client: SessionClient, results: tuple[int, ..
         assert client.at_once(packet) == in_a_block(client, packet), name
     client.run("SET TimeZone = 'Asia/Kolkata'")
     assert at_once(client, key(b"1", results=results)) == in_a_block(client, key(b"1", results=results))
+
+
+def test_few_choices_of_columns_are_kept_as_messages(client: SessionClient) -> None:
+    names = PLAIN.split(", ")
+    for number in range(FORMS_KEPT_MAX + 2):
+        prepared(client, f"SELECT {names[number]}, i FROM t WHERE id = $1", f"p{number}")
+        packet = key(b"3", f"p{number}")
+        assert at_once(client, packet) == in_a_block(client, packet), number
+    (rows,) = (one.rows for one in client.session.server.engines.points.tables._sought.values())
+    assert rows is not None and len(rows.encoded) == FORMS_KEPT_MAX
 
 
 # Values of keys, and what is sought among them.
