@@ -7,6 +7,7 @@ import pytest
 from bench.function_page import bound
 from engine.embedded.row_functions import inner_function, row_function
 from sql.errors import SqlError
+from sql.functions import sketches
 from sql.functions.table import ROWS
 from sql.tree.expressions import Call, Cast, Column, Expression, Literal
 from sql.tree.relations import Project
@@ -65,7 +66,7 @@ def test_examples_of_the_table_have_the_answers_of_postgres() -> None:
     known, wrong = 0, []
     for row in ROWS.values():
         root = None if row.example is None else bound(f"SELECT {row.example[0]}")
-        if row.example is None or not isinstance(root, Project):
+        if row in sketches.FUNCTIONS or row.example is None or not isinstance(root, Project):
             continue
         ((_, called),) = root.items
         run = inner_function(called if called.type.family in SHOWN else Cast(called, TEXT, zone="Europe/Berlin"))

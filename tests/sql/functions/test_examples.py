@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from engine.embedded.functions.routines import implementation
+from sql.functions import sketches
 from sql.functions.aggregate_rows import Aggregate
 from sql.functions.catalog import OF_CATALOG
 from sql.functions.rows import Kernel, Row
@@ -55,7 +56,7 @@ def test_answers_are_those_of_postgres(postgres: PostgresCluster) -> None:
     wrong = []
     with postgres.connect() as connection:
         for row in EXAMPLES:
-            if isinstance(row, Aggregate) and row.is_own:
+            if row in sketches.FUNCTIONS or (isinstance(row, Aggregate) and row.is_own):
                 continue
             result = connection.pgconn.exec_(query(row).encode())
             value = result.get_value(0, 0) if result.ntuples == 1 else result.error_message

@@ -20,6 +20,7 @@ from sql.bind.substitute import substitute_now
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.emit.duckdb import emit_duckdb
 from sql.errors import SqlError
+from sql.functions import sketches
 from sql.functions.rows import Function
 from sql.functions.table import ROWS
 from sql.parse.parse import parse
@@ -37,8 +38,8 @@ LITERAL = re.compile(
 STRINGS, NUMBERS = ("text", "json", "jsonb", "text[]", "inet"), ("int4", "numeric", "int8", "int2", "float8")
 # Functions whose example has no argument that may be a column.
 WITHOUT_COLUMNS = {"pi", "quote_nullable"}
-# Functions whose example is a condition that moves with now().
-MOVING = {"age_today"}
+# Functions whose example is a condition that moves with now(), or asks what an aggregate makes.
+MOVING = {"age_today", *(row.canonical for row in sketches.FUNCTIONS)}
 # Rows that a vector is computed of; a few rows are computed without the engine.
 MANY = 300
 KEYS_MAX = 30
