@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections import Counter
 
 REASONS = {
-    "ALL of numerics with digits of their own": "EXCEPT ALL and INTERSECT ALL would have to count equal numbers of several scales.",
     "COPY into a table without columns": "A row without columns has no place in an Arrow table.",
     "because continuous view": "A continuous view knows what its query reads by its name.",
     "JOIN that keeps a table's rows": "An outer join of a stream keeps the stream's rows only, below the grouping.",
-    "over rows that are grouped before they are joined": "Only sums, counts, extremes and the like follow from joined groups.",
+    "over rows that are grouped before they are joined": "Rows of joined groups have no arrival, and equal values in them look alike.",
     "stream_join = retroactive for a join that can only be made with the stream's rows": "No key of the stream says which rows meet.",
     "stream_join = arrival for a join that has to be above the groups": "What a row meets can't be known of its group.",
 }

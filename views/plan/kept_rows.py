@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from sql.bind.readers import is_open
 from sql.functions.rows import IMMUTABLE
 from sql.functions.table import volatility
+from sql.tree.counted_rows import as_often
 from sql.tree.expressions import (
     AggregateCall,
     Call,
@@ -53,7 +54,6 @@ from views.model.refusals import refused
 from views.model.text import expression_text, identifier
 from views.model.trees import columns_of, conjuncts, substitute, uses_now
 from views.plan.joins.join_graph import conjunction
-from views.plan.rules.combine_groupings import as_often
 
 # The joins of which each row has one of the left side, or of the right one; and those of which each
 # row of the other side may be there without it.

@@ -11,6 +11,7 @@ from sql.emit.blocks.block import Block
 from sql.emit.blocks.subqueries import fitted
 from sql.emit.names import column_names
 from sql.errors import not_supported
+from sql.tree.counted_rows import by_counts
 from sql.tree.expressions import Column
 from sql.tree.relations import Aggregate, OutputColumn, Recursive, Relation, Scan, Schema, SetOperation
 from sql.types.datatypes import INT4
@@ -26,7 +27,7 @@ def set_operation(select: SelectPrinter, node: SetOperation) -> Block:
     if node.all or not has_own_order(node.schema):
         words = f"{node.kind.upper()}{' ALL' if node.all else ''}"
         if node.kind != "union" and has_own_order(node.schema):
-            raise not_supported(f"{words} of numerics with digits of their own")
+            return select.block(by_counts(node, lambda groups: groups))
         return chain(select, words, [side(select, part, node.schema) for part in united(node)], node)
     return _by_keys(select, node)
 

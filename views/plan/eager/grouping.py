@@ -23,6 +23,7 @@ from functools import reduce
 from sql.emit.duckdb import emit_duckdb
 from sql.errors import SqlError
 from sql.functions.table import AGGREGATE_ROWS
+from sql.tree.counted_rows import repeated
 from sql.tree.expressions import AggregateCall, Call, Column, Expression, Literal, OuterColumn, Subquery
 from sql.tree.relations import (
     WINDOW_SHIFT,
@@ -58,7 +59,6 @@ from views.plan.eager.keys import is_of_kernels
 from views.plan.eager.slices import are_of_stream, sliced
 from views.plan.joins.join_graph import conjunction, equality
 from views.plan.joins.stream_region import Leaf, Outer, Region, take_apart, ungrouped_streams
-from views.plan.rules.combine_groupings import repeated
 from views.share.reweighting import (
     Weighted,
     can_repeat,

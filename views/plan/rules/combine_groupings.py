@@ -13,20 +13,20 @@ of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from sql.functions.table import AGGREGATE_ROWS
-from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, OuterColumn
-from sql.tree.relations import Aggregate, Filter, Join, OutputColumn, Project, Relation, SetOperation, TableFunction
+from sql.tree.counted_rows import typed, union_all
+from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
+from sql.tree.relations import Aggregate, Filter, Join, Project, Relation, SetOperation
 from sql.tree.walks import open_columns
-from sql.types.datatypes import BOOL, FLOAT8, INT8, SqlType
+from sql.types.datatypes import BOOL, FLOAT8, INT8
 from views.codegen.values import has_order
 from views.model.exact_sums import EXACT_FAMILIES, quotient, sum_type
 from views.model.properties import is_ungrouped, properties
 from views.model.trees import meaning
-from views.share.reweighting import COUNTS, FLOATS, ONE, REPEATED
+from views.share.reweighting import COUNTS, FLOATS, REPEATED
 
 # What the same function makes of its own results, each taken once.
 REPEATED_ONCE = (*REPEATED, "bit_xor")
@@ -77,30 +77,9 @@ def union_sides(relation: Relation) -> list[Relation]:
     return [relation]
 
 
-def union_all(sides: list[Relation]) -> Relation:
-    """Return the rows of relations of the same types."""
-    whole = sides[0]
-    for side in sides[1:]:
-        whole = SetOperation("union", True, whole, side, sides[0].schema)
-    return whole
-
-
 def is_list(call: AggregateCall) -> bool:
     """Return whether an aggregate lists values in the order of the rows."""
     return call.function == "array_agg" and not call.distinct and not call.order_by
-
-
-def as_often(groups: Relation, columns: Sequence[tuple[str, Expression]], count: int) -> Relation:
-    """Return rows of `columns`, each group as often as its column at `count` says, an int8."""
-    return Project(repeated(groups, Column(count, "n", INT8)), tuple(columns))
-
-
-def repeated(relation: Relation, count: Expression) -> Relation:
-    """Return each row of a relation as often as an int8 says, with its number at the end."""
-    numbers = TableFunction(
-        (("generate_series", (ONE, OuterColumn(0, "n", INT8))),), False, (OutputColumn("number", INT8),)
-    )
-    return Join(relation, numbers, "cross", None, (count,))
 
 
 def is_combined(call: AggregateCall) -> bool:
@@ -284,12 +263,3 @@ def _key(call: AggregateCall) -> AggregateCall:
 
 def _float8(expression: Expression) -> Expression:
     return expression if expression.type == FLOAT8 else Cast(expression, FLOAT8)
-
-
-def typed(relation: Relation, types: list[SqlType]) -> Relation:
-    """Return a side of a set operation with the columns' types of the whole."""
-    if [column.type for column in relation.schema] == types:
-        return relation
-    columns = [Column(index, column.name, column.type) for index, column in enumerate(relation.schema)]
-    items = zip(columns, types, strict=True)
-    return Project(relation, tuple((one.name, one if one.type == kind else Cast(one, kind)) for one, kind in items))

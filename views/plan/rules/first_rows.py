@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sql.functions.comparisons import TURNED
+from sql.tree.counted_rows import union_all
 from sql.tree.expressions import AggregateCall, Call, Column, Expression, Literal, SortKey, WindowCall
 from sql.tree.relations import Aggregate, Filter, Project, Relation, Window
 from sql.tree.walks import map_expression
@@ -20,7 +21,7 @@ from views.model.nodes import FIRST
 from views.model.properties import is_ungrouped
 from views.model.trees import columns_of, taken_apart
 from views.plan.joins.join_graph import conjunction
-from views.plan.rules.combine_groupings import union_all, union_sides
+from views.plan.rules.combine_groupings import union_sides
 
 
 def first_rows(relation: Relation) -> Relation:
