@@ -42,6 +42,7 @@ from engine.scans.query_view_cache import WholeVersions
 from engine.scans.scheduled import ScheduledRefreshes
 from engine.scans.table_rows import TablesByKey
 from engine.scans.view_changes import ViewChanges
+from engine.scans.view_versions import ViewVersions
 from engine.scans.warm_pipelines import WarmPipelines
 from engine.scheduler.conflict_turns import Turns
 from engine.scheduler.workers import Workers
@@ -126,6 +127,7 @@ class Database:
             WholeVersions(),
             ViewChanges(),
             PointReads(catalog.lock, self._tables_by_key(committed_tables)),
+            ViewVersions(clock, config.kept_versions_max, config.kept_versions_bytes),
         )
         self.builders = Builders(self.store, self.stream_options, self.kernels, self.engines.upper)
         log_limits = config.log_segment_bytes, config.log_flush_interval_ms, config.batch_producer_ttl

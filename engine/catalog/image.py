@@ -320,10 +320,10 @@ class CatalogImage:
         return [*own, *(entry.description.oid for entry in self.entries.values())]
 
     def relation(self, name: str) -> RelationDescription | None:
-        """Return the description of `name`, or None (the Protocol
-        `sql.catalog.catalog.Catalog`).
-        """
+        """Return the description of `name`, which may be a state of a view, or None."""
         entry = self.entries.get(name)
+        if entry is None and (state := self.state(name)) is not None:
+            return state.chain.description
         return SYSTEM_RELATIONS.get(name) if entry is None else entry.description
 
     def system_relation(self, schema: str, name: str) -> RelationDescription | None:

@@ -164,7 +164,7 @@ class Prepared:
         self.refresh(catalog, settings)
 
     def _refresh_select(self, select: Select, catalog: Catalog, settings: SessionSettings) -> None:
-        self.bound = bind_query(select.query, catalog, settings, self.declared, locks=True)
+        self.bound = bind_query(select.query, catalog, settings, self.declared, locks=True, versions=True)
         self.schema = self.bound.told
         self.parameter_types = self.bound.parameters
 

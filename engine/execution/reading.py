@@ -27,6 +27,7 @@ from engine.scans.engines import QueryEngines
 from engine.scans.query_view_cache import over_groups, sources_of, whole_query, with_whole_views
 from engine.scans.scans import ScanSettings, scan_streams, streams_among
 from engine.scans.upper import rows_above
+from engine.scans.view_versions import changes
 from engine.streams import statistics as stream_statistics
 from engine.streams import view_statistics
 from engine.system_catalog.registration import SETTLED
@@ -43,7 +44,7 @@ from sql.functions.table import OF_SESSION
 from sql.names.relation_keys import name_of, schema_of
 from sql.settings.settings import Settings
 from sql.tree.expressions import Literal
-from sql.tree.relations import BoundQuery, LockedRead, Relation
+from sql.tree.relations import BoundQuery, LockedRead, Relation, Scan, VersionRead
 from sql.tree.walks import scans
 from sql.wire import writer
 from views.plan.deferred import in_place_of
@@ -167,8 +168,13 @@ class StatementReader:
         root = bound.root if values else settled_query(bound, parameters, reader.now_us)
         root, wholes = with_whole_views(root, bound.relations, image)
         locked = settled_reads(bound.locked, parameters, reader.now_us)
-        (root, *reads), inputs = self.scan_inputs(bound.relations, [root, *(one.root for one in locked)])
-        if transaction.tables is None and any(part.kind == "table" for one in (root, *reads) for part in scans(one)):
+        asked_versions, more = self._version_reads(bound, parameters)
+        wholes += [one for one in more if one not in wholes]
+        asked = [part for one in asked_versions for part in (one.root, one.since) if part is not None]
+        (root, *reads), inputs = self.scan_inputs(bound.relations, [root, *(one.root for one in locked), *asked])
+        reads, asked = reads[: len(locked)], reads[len(locked) :]
+        every = (root, *reads, *asked)
+        if transaction.tables is None and any(part.kind == "table" for one in every for part in scans(one)):
             # Work that a version has left to its readers joins its rows with tables.
             tables = self.transactions.begin_tables(transaction, views_among(bound.relations, image))
             if image is not (transaction.image or transaction.snapshot):
@@ -193,6 +199,9 @@ class StatementReader:
                 # it asks for.
                 above = with_deferred(whole_query(whole).root, transaction, bound.relations)
                 root = in_place_of(name, above, root)
+                asked = [in_place_of(name, above, one) for one in asked]
+        for one in asked_versions:
+            inputs[one.name] = self._version(one, asked, inputs, bound)
         table = self._run(root, root, inputs, bound, values)
         views = tuple(transaction.versions[name] for name in sorted(bound.relations) if name in transaction.versions)
         reusable = not bound.stable and not any(view.time_dependent or view.upper_tables for view, _ in views)
@@ -204,6 +213,47 @@ class StatementReader:
             reusable = not tables.changed and all(version <= tables.snapshot for _, version in versions)
         table = told(table, bound.root.schema, self.sequences.context)
         return Reading(Outcome("SELECT #", bound.told, table), views, versions, reusable)
+
+    def _version_reads(
+        self, bound: BoundQuery, parameters: tuple[Literal, ...]
+    ) -> tuple[list[VersionRead], list[ViewEntry]]:
+        """Return the reads of versions with their parameters' values and now(), and the whole views
+        that they scan.
+        """
+        found, wholes = [], []
+        for one in bound.versions:
+            settled = [
+                substitute_now(substitute_parameters(part, parameters) if parameters else part, self.reader.now_us)
+                for part in (one.root, one.since)
+                if part is not None
+            ]
+            for place, part in enumerate(settled):
+                settled[place], more = with_whole_views(part, bound.relations, self.image)
+                wholes += [entry for entry in more if entry not in wholes]
+            found.append(replace(one, root=settled[0], since=None if one.since is None else settled[1]))
+        return found, wholes
+
+    def _version(
+        self, read: VersionRead, asked: list[Relation], inputs: Mapping[str, pa.Table], bound: BoundQuery
+    ) -> pa.Table:
+        """Return the number of a view's version, or its changes. asked: gives the trees that are
+        left, first those of this read. Raises 55000.
+        """
+
+        def rows(root: Relation) -> pa.Table:
+            return inputs[root.name] if isinstance(root, Scan) else self._run(root, root, inputs, bound)
+
+        context, kept = self.sequences.context(), self.engines.versions_kept
+        of = (read.oid, context.role, context.settings) if read.is_own else (read.oid,)
+        root = asked.pop(0)
+        table, schema = rows(root), root.schema
+        if read.since is None:
+            return pa.table([pa.array([kept.number(of, schema, table)], pa.int64())], names=["version_of"])
+        number = rows(asked.pop(0)).column(0)[0].as_py()
+        if number is None:
+            raise SqlError("22004", "since of changes_of must not be null")
+        before = kept.find(of, schema, number, name_of(read.view))
+        return changes(self.engines.tables, schema, read.keys, before, table, self.reader.token)
 
     def _run(
         self,

@@ -15,6 +15,7 @@ from engine.scans.kernels import StreamKernels
 from engine.scans.point_reads import PointReads
 from engine.scans.query_view_cache import WholeVersions
 from engine.scans.view_changes import ViewChanges
+from engine.scans.view_versions import ViewVersions
 from engine.spark.upper import SparkUpperExecutor
 from engine.storage.kernel_files import KernelFiles
 from engine.tables.table_source import CommittedTables
@@ -35,6 +36,7 @@ class QueryEngines:
         stream_kernels: of queries that fold streams.
         changes: tells listeners of views that change.
         points: answers reads by key.
+        versions_kept: the versions of views that somebody has asked for.
     """
 
     catalog: PublishedCatalog
@@ -48,6 +50,7 @@ class QueryEngines:
     wholes: WholeVersions
     changes: ViewChanges
     points: PointReads
+    versions_kept: ViewVersions
 
     @property
     def of_views(self) -> Engines:

@@ -10,7 +10,7 @@ know sessions or the protocol.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
@@ -26,6 +26,7 @@ from ringbuffer.memory.columns import NUMERIC_DIGITS_MAX
 from sql.errors import SqlError
 from sql.tree.expressions import Call, Cast, Column, Expression, Literal, Parameter
 from sql.tree.relations import BoundQuery, Filter, Project, Relation, Scan
+from sql.tree.walks import conjuncts
 from sql.types.datatypes import LiteralValue, SqlType
 from views.upkeep.chain import Chain
 from views.upkeep.point_reads import KeyProgram, QuickRead, found_rows, key_columns, key_program
@@ -182,15 +183,6 @@ def sought(predicate: Expression) -> dict[int, SoughtKey] | None:
             return None
         found[one[0]] = one[1]
     return found
-
-
-def conjuncts(predicate: Expression) -> Iterator[Expression]:
-    """Yield the conditions that all must hold."""
-    if isinstance(predicate, Call) and predicate.function == "and":
-        for argument in predicate.arguments:
-            yield from conjuncts(argument)
-    else:
-        yield predicate
 
 
 def compared(part: Expression) -> tuple[int, SoughtKey] | None:

@@ -7,7 +7,7 @@ of the added columns are Materialize's. Must not read an answer.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import pyarrow as pa
 
@@ -40,14 +40,9 @@ def differences(
     """
     if before is after or before.equals(after):
         return []
-    forms = [column_layout(ColumnDescription(column.name, column.type)).value_form for column in told]
-    # What is a text here is compared as such: the engine would compare jsonb by its meaning.
-    kinds = [
-        BYTEA if form is not None else TEXT if field.type == pa.string() else column.type
-        for column, form, field in zip(told, forms, arrow_schema(told), strict=True)
-    ]
-    schema: Schema = tuple(OutputColumn(f"c{number}", kind) for number, kind in enumerate(kinds))
-    inputs = {BEFORE: _comparable(before, forms, schema), AFTER: _comparable(after, forms, schema)}
+    forms = _forms(told)
+    schema, tables = compared(told, (before, after))
+    inputs = dict(zip((BEFORE, AFTER), tables, strict=True))
     scans = {name: Scan(name, "rows", schema) for name in inputs}
     found = []
     for diff, one, other in ((-1, BEFORE, AFTER), (1, AFTER, BEFORE)):
@@ -59,6 +54,24 @@ def differences(
             ]
             found.append((diff, pa.Table.from_arrays(columns, schema=arrow_schema(told))))
     return found
+
+
+def compared(told: Schema, tables: Sequence[pa.Table]) -> tuple[Schema, list[pa.Table]]:
+    """Return tables in a form in which the engine compares values as they are kept, and its
+    columns.
+    """
+    forms = _forms(told)
+    # What is a text here is compared as such: the engine would compare jsonb by its meaning.
+    kinds = [
+        BYTEA if form is not None else TEXT if field.type == pa.string() else column.type
+        for column, form, field in zip(told, forms, arrow_schema(told), strict=True)
+    ]
+    schema: Schema = tuple(OutputColumn(f"c{number}", kind) for number, kind in enumerate(kinds))
+    return schema, [_comparable(table, forms, schema) for table in tables]
+
+
+def _forms(told: Schema) -> list[pa.DataType | None]:
+    return [column_layout(ColumnDescription(column.name, column.type)).value_form for column in told]
 
 
 def _comparable(table: pa.Table, forms: list[pa.DataType | None], schema: Schema) -> pa.Table:

@@ -176,6 +176,13 @@ class ServerConfig:
         0, "Sets how many bytes of the groups of one view are kept in memory, the others in files; 0: all.", least=0
     )
 
+    # Versions of views whose numbers were asked for, for changes_of: so many of one view, and so
+    # many bytes of all together.
+    kept_versions_max: int = setting(64, "Sets how many versions of one view are kept for changes_of.", least=0)
+    kept_versions_bytes: int = setting(
+        256 * MIB, "Sets how much memory the versions of all views may take that are kept for changes_of.", least=0
+    )
+
     # Kernels are compiled in processes of their own; each may take so much memory, and so much
     # processor time for a kernel.
     compile_memory_bytes: int = setting(

@@ -42,7 +42,7 @@ def bind_copied(statement: CopyTo, image: CatalogImage, settings: SessionSetting
     Raises PostgreSQL's errors for a name that can't be copied from.
     """
     if statement.query is not None:
-        return bind_query(statement.query, image, settings)
+        return bind_query(statement.query, image, settings, versions=True)
     entry = image.existing(statement.name, statement.name_position)
     if not isinstance(entry, TableEntry):
         kind = "view" if entry.description.kind == "query" else entry.description.kind

@@ -76,7 +76,7 @@ async def select(statement: Select, work: Work) -> Outcome:
             prepared.refresh(image, settings)
             assert isinstance(prepared.bound, BoundQuery)
             return prepared.bound
-        return bind_query(query, image, settings.captured(), locks=True)
+        return bind_query(query, image, settings.captured(), locks=True, versions=True)
 
     found = await found_by_key(text, bound_to, work)
     if found is not None:

@@ -127,6 +127,8 @@ class RelationDescription:
             left out.
         disabled: why the relation can't be read, '' where it can.
         key_now: the key of today where `name` is that of the time of a definition.
+        row_keys: of a continuous view, the places of the columns by which its rows are told apart,
+            None where none are known.
     """
 
     name: str
@@ -139,6 +141,7 @@ class RelationDescription:
     hidden: tuple[ColumnDescription, ...] = ()
     disabled: str = ""
     key_now: str = ""
+    row_keys: tuple[int, ...] | None = None
 
     @property
     def scanned(self) -> str:

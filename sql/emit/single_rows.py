@@ -14,7 +14,7 @@ from sql.functions.table import volatility
 from sql.names.relation_keys import name_of, schema_of
 from sql.tree.expressions import Call, Cast, Column, Expression, Literal, Subquery
 from sql.tree.relations import Aggregate, Distinct, Filter, Join, Limit, Project, Relation, Scan, Sort, Values, Window
-from sql.tree.walks import walk
+from sql.tree.walks import conjuncts, walk
 from sql.types.datatypes import BOOL
 
 # Places of columns.
@@ -124,10 +124,3 @@ def has_one_value(node: Expression, fixed: Places) -> bool:
         or (isinstance(part, Call) and volatility(part.function) == VOLATILE)
         for part in walk(node)
     )
-
-
-def conjuncts(predicate: Expression) -> list[Expression]:
-    """Return the operands of nested ANDs."""
-    if isinstance(predicate, Call) and predicate.function == "and":
-        return [part for argument in predicate.arguments for part in conjuncts(argument)]
-    return [predicate]

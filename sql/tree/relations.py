@@ -294,6 +294,29 @@ class LockedRead:
     locks: tuple[RowLock, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class VersionRead:
+    """A read of a view's rows for the number of their version, or for their changes since another
+    version.
+
+    Attributes:
+        name: of the scan that stands for the read.
+        view, oid: of the view.
+        root: the rows of the view.
+        since: a query of one value, the number of the other version; None: the number is wanted.
+        keys: the places of the columns by which rows are matched, None: by all.
+        is_own: the rows depend on who reads them.
+    """
+
+    name: str
+    view: str
+    oid: int
+    root: Relation
+    since: Relation | None
+    keys: tuple[int, ...] | None
+    is_own: bool
+
+
 @dataclass(frozen=True)
 class BoundQuery:
     """A bound SELECT: its tree, the types of its parameters, and what its answer depends on besides
@@ -311,6 +334,7 @@ class BoundQuery:
         objects: the users' functions and types that the text names, by key and oid.
         calls: the functions that the tree calls.
         told: the columns of the answer as clients are told of them.
+        versions: reads of views as versions before the query runs.
     """
 
     root: Relation
@@ -325,6 +349,7 @@ class BoundQuery:
     objects: frozenset[tuple[str, int]] = frozenset()
     calls: frozenset[str] = frozenset()
     told: Schema = ()
+    versions: tuple[VersionRead, ...] = ()
 
 
 def project(relation: Relation, items: tuple[tuple[str, Expression], ...]) -> Relation:

@@ -118,6 +118,13 @@ def walk(expression: Expression) -> Iterator[Expression]:
         waiting.extend(reversed(children(node)))
 
 
+def conjuncts(predicate: Expression) -> tuple[Expression, ...]:
+    """Return the conditions that AND joins at the top of a predicate, from left to right."""
+    if isinstance(predicate, Call) and predicate.function == "and":
+        return tuple(condition for part in predicate.arguments for condition in conjuncts(part))
+    return (predicate,)
+
+
 def height(expression: Expression) -> int:
     """Return the number of nodes on the longest way into an expression."""
     found = 0

@@ -17,6 +17,7 @@ from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expres
 from sql.tree.relations import Filter, Project, Relation
 from sql.tree.walks import (
     Change,
+    conjuncts,
     inputs,
     map_expression,
     map_parts,
@@ -131,13 +132,6 @@ def uses_now(expression: Expression) -> bool:
 def relation_uses_now(relation: Relation) -> bool:
     """Return whether a tree depends on the time of the statement."""
     return any(uses_now(item) for part in walk_relation(relation) for item in expressions(part))
-
-
-def conjuncts(predicate: Expression) -> tuple[Expression, ...]:
-    """Return the conditions that AND joins at the top of a predicate, from left to right."""
-    if isinstance(predicate, Call) and predicate.function == "and":
-        return tuple(condition for part in predicate.arguments for condition in conjuncts(part))
-    return (predicate,)
 
 
 def taken_apart(relation: Relation) -> tuple[Relation, list[Expression], list[Expression]]:

@@ -12,6 +12,7 @@ from decimal import Decimal
 
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
 from sql.tree.relations import Filter, OutputColumn, Project, Relation, Scan, Schema
+from sql.tree.row_keys import row_keys
 from sql.tree.walks import rewrite_everywhere
 from sql.types.datatypes import BOOL, INT8, scaled_numeric
 from views.model.nodes import FinishStep
@@ -49,6 +50,14 @@ def above_groups(plan: Plan, unmade: Sequence[int]) -> Relation:
 def above_finished(plan: Plan) -> Relation:
     """Return the upper pipeline and the tail, over a scan of the rows of the finish step."""
     return _above_finished(plan, Scan(*LEAF, plan.finish.output))
+
+
+def view_keys(plan: Plan) -> tuple[int, ...] | None:
+    """Return the places of the columns by which the rows of a view of one state are told apart,
+    None where none are known.
+    """
+    groups = tuple(range(len(plan.stream.keys)))
+    return row_keys(above_groups(plan, ()), lambda scan: groups if (scan.name, scan.kind) == LEAF else None)
 
 
 def in_place_of(view: str, above: Relation, root: Relation) -> Relation:

@@ -19,6 +19,7 @@ from sql.tree.relations import Schema
 from views.model.definition import StateDefinition
 from views.model.plan import Plan
 from views.model.steps import uses_arrival
+from views.plan.deferred import view_keys
 from views.share.passing import Passing
 from views.upkeep.cuts import Cut, Life, Moment, Version
 from views.upkeep.state import ViewState
@@ -161,7 +162,8 @@ class Chain:
     def description(self) -> RelationDescription:
         """The relation that bind sees."""
         columns = tuple(ColumnDescription(column.name, column.type) for column in self.schema)
-        return RelationDescription(self.name, "view", self.definition.oid, columns)
+        keys = view_keys(self.plan)
+        return RelationDescription(self.name, "view", self.definition.oid, columns, row_keys=keys)
 
     @property
     def joins_at_arrival(self) -> bool:

@@ -91,6 +91,8 @@ def call(binder: Binder, node: FunctionCall) -> Expression:
         return aggregates.grouping_call(binder, node)
     if name in TABLE_FUNCTIONS:
         return in_expression(binder, node, lambda: resolve_set(binder, node))
+    if name == "version_of" and not user_overloads.candidates(binder.context.catalog, binder.context.settings, node):
+        return binder.context.queries.version(node, binder.context)
     if name not in CALLED_NAMES and name not in NAMES:
         return function(binder, node)
     if node.over is not None or name in WINDOW_FUNCTIONS:

@@ -17,9 +17,9 @@ from sql.bind.notes import Notes
 from sql.catalog.catalog import Catalog, SessionSettings
 from sql.catalog.schemas import find_type
 from sql.errors import SqlError
-from sql.parse.syntax import Body, CommonTable, Query
+from sql.parse.syntax import Body, CommonTable, FunctionCall, Query
 from sql.tree.expressions import Column, Expression, Parameter
-from sql.tree.relations import Limit, LockedRead, Project, Relation, Schema
+from sql.tree.relations import Limit, LockedRead, Project, Relation, Schema, VersionRead
 from sql.types.datatypes import UNKNOWN, SqlType
 from sql.types.enums import EnumType
 
@@ -52,14 +52,15 @@ DEFAULTS = "DEFAULT expressions"
 
 
 class QueryBinders(NamedTuple):
-    """The functions of `sql.bind.queries.query` that bind a whole query, and one side of a set
-    operation.
+    """The functions of `sql.bind.queries.query` that bind a whole query, one side of a set
+    operation, and version_of.
 
     Nodes that are bound inside of queries, and bind queries in turn, get them.
     """
 
     relation: Callable[[Query, BindContext], Relation]
     body: Callable[[Body, BindContext], Operand]
+    version: Callable[[FunctionCall, BindContext], Expression]
 
 
 @dataclass
@@ -130,6 +131,7 @@ class BindContext:
         later_tables: WITH items that may not be named yet.
         views: ordinary views that are named, by their keys.
         locked: reads with FOR UPDATE and the like.
+        versions: reads of views as versions, None where the statement can do none.
         identified: the places of tables whose rows can be told apart by a hidden column.
         references: what the text names.
     """
@@ -148,6 +150,7 @@ class BindContext:
     recursive_count: int = 0
     views: dict[str, Relation] = field(default_factory=dict)
     locked: list[LockedRead] = field(default_factory=list)
+    versions: list[VersionRead] | None = None
     identified: frozenset[int] = frozenset()
     references: References = field(default_factory=References)
 

@@ -17,9 +17,11 @@ from sql.bind.expressions.correlation import Closure, Outer, Passage, closures_b
 from sql.bind.expressions.operators import binary
 from sql.bind.expressions.scope import Origin, Scope, ScopeColumn, ScopeTable, noted_scope, table_scope
 from sql.bind.expressions.table_calls import bind_function_table
+from sql.bind.expressions.user_overloads import candidates
 from sql.bind.notes import Key, NotedPair, NotedPlace
 from sql.bind.queries.common_tables import column_names, common_relation
 from sql.bind.queries.time_windows import windowed
+from sql.bind.queries.view_versions import bind_changes
 from sql.bind.readers import as_read
 from sql.bind.sharing import shared
 from sql.catalog.catalog import ColumnDescription, KnowsSystem, RelationDescription
@@ -28,7 +30,7 @@ from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import as_written, described, name_of
 from sql.names.suggestions import did_you_mean
 from sql.parse.grammar.cursor import relation_of
-from sql.parse.syntax import Derived, FromItem, FunctionTable, JoinClause, Table, WindowedTable
+from sql.parse.syntax import Derived, FromItem, FunctionCall, FunctionTable, JoinClause, Table, WindowedTable
 from sql.tree.expressions import Call, Column, Expression, Literal
 from sql.tree.relations import ROW_ID, Join, OutputColumn, Recursive, Relation, Scan, Schema, Values
 from sql.tree.walks import map_expression, rewrite_everywhere
@@ -111,6 +113,10 @@ def bind_one(item: FromItem, context: BindContext, base: Outer | None, hidden: S
             with context.inside(context.outer if item.lateral else blind(context, base, hidden)):
                 relation = context.queries.relation(item.query, context)
             return aliased(relation, item.alias, item.column_aliases)
+        case FunctionTable(calls=(FunctionCall(name="changes_of", schema=None) as node,)) if not candidates(
+            context.catalog, context.settings, node
+        ):
+            return bind_changes(item, context)
         case FunctionTable():
             scope = Scope(outer=context.outer, same_level=context.outer is not base)
             return bind_function_table(item, Binder(scope, context, "functions in FROM", in_from=True))

@@ -37,6 +37,7 @@ from sql.bind.queries.outputs import (
     ordinal_place,
     output_item,
 )
+from sql.bind.queries.view_versions import bind_version
 from sql.bind.sharing import settled
 from sql.catalog.catalog import Catalog, SessionSettings
 from sql.errors import SqlError, not_supported
@@ -66,23 +67,27 @@ def bind_query(
     settings: SessionSettings,
     parameter_types: Sequence[SqlType | None] | None = None,
     locks: bool = False,
+    versions: bool = False,
     untyped: bool = False,
 ) -> BoundQuery:
     """Return the typed tree of a query.
 
     `parameter_types` are those that the client gave (an item None or unknown: to be found; None
     instead of all: the statement came by the simple protocol and can have no parameters). locks:
-    the caller that runs it can lock rows. untyped: constants in its select list need no type yet.
+    the caller that runs it can lock rows; versions: and read versions of views. untyped: constants
+    in its select list need no type yet.
     """
     parameters = ParameterTypes(parameter_types)
-    context = BindContext(catalog, settings, parameters, QUERIES)
+    context = BindContext(catalog, settings, parameters, QUERIES, versions=[] if versions else None)
     root = settled(refuse_wide_numbers(bind_operand(query, context, untyped).relation, context))
-    locked = locked_reads(context, root)
+    locked, read = locked_reads(context, root), tuple(context.versions or ())
     if locked and not locks:
         raise not_supported(f"{locked[0].locks[0].strength} in this statement", query.position)
-    names = frozenset(scan.name for one in (root, *(read.root for read in locked)) for scan in scans(one))
-    names -= {read.name for read in locked}
-    stable = context.stable or bool(locked)
+    below = [*(one.root for one in locked), *(part for one in read for part in (one.root, one.since) if part)]
+    roots = [root, *below]
+    names = frozenset(scan.name for one in roots for scan in scans(one))
+    names -= {*(one.name for one in locked), *(one.name for one in read)}
+    stable = context.stable or bool(locked or read)
     found, named = context.references, frozenset(context.named)
     return BoundQuery(
         root,
@@ -95,8 +100,9 @@ def bind_query(
         frozenset(found.below),
         frozenset(found.columns),
         found.objects,
-        frozenset(calls(root)),
+        frozenset(name for one in roots for name in calls(one)),
         told_schema(root, named, catalog),
+        read,
     )
 
 
@@ -398,4 +404,4 @@ def row_place(row: tuple[object, ...], body: ValuesBody) -> int:
     return getattr(row[0], "position", body.position) if row else body.position
 
 
-QUERIES = QueryBinders(bind_relation, bind_body)
+QUERIES = QueryBinders(bind_relation, bind_body, bind_version)

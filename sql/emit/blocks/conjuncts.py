@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.failing import can_fail
-from sql.emit.single_rows import conjuncts
 from sql.tree.expressions import Call, Expression, Subquery
-from sql.tree.walks import columns_of, walk
+from sql.tree.walks import columns_of, conjuncts, walk
 
 
 def conjunct_texts(printer: ExpressionPrinter, predicate: Expression) -> tuple[str, ...]:

@@ -409,11 +409,16 @@ class Cursor:
 
 def read_name(text: str) -> str:
     """Return the name of a relation in a string, as nextval takes it. Raises 42602."""
+    return relation_of(read_parts(text), 0)
+
+
+def read_parts(text: str) -> tuple[str, ...]:
+    """Return the parts of a name in a string. Raises 42602."""
     try:
         cursor = Cursor(text)
-        parts = [cursor.label(), *cursor.fields()]
+        parts = (cursor.label(), *cursor.fields())
         if cursor.token.kind == "end":
-            return relation_of(tuple(parts), 0)
+            return parts
     except SqlError as error:
         if error.sqlstate == "0A000":
             raise
