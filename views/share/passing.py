@@ -106,7 +106,7 @@ def _conditions(relation: Relation, above: tuple[Expression, ...], name: str) ->
         case Project():
             values = [item for _, item in relation.items]
             yield from _conditions(relation.input, tuple(substitute(one, values) for one in above), name)
-        case Join(kind="inner" | "cross", lateral=None):
+        case Join(kind="inner" | "cross"):
             width = len(relation.left.schema)
             own = (one for one in conjuncts(relation.condition or TRUE) if uses_now(one))
             known = [(columns_of(one), one) for one in (*above, *own)]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.engine.commit.test_passed_groups import HOUR_US, SECOND_US, SetClock
 from tests.engine.session_client import SessionClient, World
 
 STREAM = "CREATE FOREIGN TABLE s (k int, f float8, n numeric, j jsonb, js json, i interval, l numeric[], t text) SERVER stream"
@@ -102,3 +103,29 @@ def test_rows_are_there_after_a_start(tmp_path: Path) -> None:
     again = World(tmp_path)
     assert len(before) == 4 and answers(again.client(), "SELECT k, f, i, r FROM v") == before
     again.close()
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        "AS SELECT k, at FROM s2 WHERE at > now() - interval '1 hour'",
+        "WITH (ttl = '1 hour', ttl_column = at) AS SELECT k, at FROM s2",
+    ],
+)
+def test_rows_that_have_passed_are_given_up(tmp_path: Path, view: str) -> None:
+    clock = SetClock()
+    world = World(tmp_path, clock=clock)
+    client = world.client()
+    client.ask("CREATE FOREIGN TABLE s2 (k int, at timestamptz) SERVER stream", f"CREATE VIEW v {view}")
+    kept: list[tuple[int, int]] = []
+    for number in range(8):
+        clock.time_us += 20 * 60 * SECOND_US
+        client.ask(
+            f"INSERT INTO s2 SELECT {number} * 100 + g, now() - g * interval '1 min' FROM generate_series(0, 9) AS g"
+        )
+        kept += [(number * 100 + g, clock.time_us - g * 60 * SECOND_US) for g in range(10)]
+        kept = [(k, at_us) for k, at_us in kept if at_us > clock.time_us - HOUR_US]
+        assert answers(client, "SELECT k FROM v") == sorted(f"D [b'{k}']" for k, _ in kept)
+    (groups,) = answers(client, "SELECT groups FROM pg_stat_continuous_views")
+    assert len(kept) <= int(groups.split("'")[1]) < 2 * len(kept)
+    world.close()
