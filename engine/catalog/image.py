@@ -21,8 +21,8 @@ from engine.catalog.roles import Roles
 from engine.catalog.sequences import SequenceCounter, SequenceDefinition
 from engine.catalog.stream_output import StreamOutput
 from engine.catalog.system import the_system
+from engine.streams import backfills, view_statistics
 from engine.streams import statistics as stream_statistics
-from engine.streams import view_statistics
 from engine.streams.stream import Stream
 from ringbuffer.memory.columns import Morsel
 from sql.catalog.catalog import (
@@ -49,7 +49,7 @@ WORDS = {"stream": "foreign table", "view": "view", "query": "view", "table": "t
 FIRST_OID = 16384  # PostgreSQL's FirstNormalObjectId
 
 # What every database has, without an entry. A relation of the same name hides it.
-SYSTEM_RELATIONS = {module.NAME: module.DESCRIPTION for module in (stream_statistics, view_statistics)}
+SYSTEM_RELATIONS = {module.NAME: module.DESCRIPTION for module in (stream_statistics, view_statistics, backfills)}
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,11 @@ def first_payloads(
     """
     for oid, entry in () if after is None else after.states.items():
         if oid not in before.states:
-            entry.chain.state.inherit(commit_lock)
-            if entry.chain.state.is_filled:
+            state = entry.chain.state
+            state.inherit(commit_lock)
+            if state.completes is not None:
+                state.completes()
+            if state.is_filled:
                 yield from group_payloads(entry.chain)
     yield from join_payloads({*joined, *begun_joins(after, created)})
 

@@ -71,7 +71,7 @@ class Definitions:
         chains = frozenset(image.chains)
         for chain in chains - self.attached:
             chain.lifecycle.move(ViewMove.ATTACH)
-            chain.state.inherits = None
+            chain.state.inherits = chain.state.completes = None
         self.equip(chains)
         for chain in (self.attached | frozenset(built)) - chains:
             chain.lifecycle.move(ViewMove.DROP)

@@ -18,6 +18,7 @@ from engine.commit.spill import SpillFile
 from engine.commit.staging import Derived, RowTransform, StatementStage
 from engine.commit.transaction import Transaction
 from engine.scheduler.workers import Workers
+from engine.streams.backfills import Progress
 from engine.tables.table_source import CommittedTables
 from engine.tables.table_store import TableStore
 from engine.tables.table_transaction import TableTransaction
@@ -32,6 +33,9 @@ Transforming = Callable[[ViewEntry, CatalogImage, int], tuple[RowTransform, Stre
 
 class Transactions:
     """The transactions of one server.
+
+    Attributes:
+        backfills: those that run.
 
     Arguments:
         new_spill: makes the file for staged rows beyond `stage_bytes_max`.
@@ -60,6 +64,7 @@ class Transactions:
         self._new_spill = new_spill
         self._caps = caps
         self._transform = transform
+        self.backfills: list[Progress] = []
         # Of transactions that ask: later starts give greater ones.
         self._numbers = itertools.count(clock.now_us())
 
@@ -97,16 +102,21 @@ class Transactions:
             )
         return made[stream.oid]
 
-    def begin_tables(self, transaction: Transaction, read_views: Iterable[Chain] = ()) -> TableTransaction:
+    def begin_tables(
+        self, transaction: Transaction, read_views: Iterable[Chain] = (), note: Callable[[], None] | None = None
+    ) -> TableTransaction:
         """Return the transaction's part on durable tables; the first call takes its snapshot.
 
         May wait.
 
         The same moment fixes the views: all of them in a transaction block, else `read_views`,
-        those that the only statement reads.
+        those that the only statement reads. note: called at that moment, which lies between two
+        commits that change tables.
         """
         if transaction.tables is None:
             with self._store.lock:
+                if note is not None:
+                    note()
                 transaction.tables = self._store.begin(transaction.image or self._catalog.image, transaction.sequences)
                 transaction.snapshot = self._catalog.image
                 transaction.tables.time_zone = transaction.time_zone

@@ -28,8 +28,8 @@ from engine.scans.query_view_cache import over_groups, sources_of, whole_query, 
 from engine.scans.scans import ScanSettings, scan_streams, streams_among
 from engine.scans.upper import rows_above
 from engine.scans.view_versions import changes
+from engine.streams import backfills, view_statistics
 from engine.streams import statistics as stream_statistics
-from engine.streams import view_statistics
 from engine.system_catalog.registration import SETTLED
 from engine.system_catalog.told_forms import told
 from engine.tables.sequence_functions import ANSWERED, SequenceSession, in_session
@@ -363,6 +363,8 @@ class StatementReader:
                 inputs[name] = sequence_row(entry.counter)
             elif entry is None and name == stream_statistics.NAME:
                 inputs[name] = stream_statistics.stream_statistics(streams_among(frozenset(image.entries), image))
+            elif entry is None and name == backfills.NAME:
+                inputs[name] = backfills.progress_rows(self.transactions.backfills)
             elif entry is None and name == view_statistics.NAME:
                 views = (
                     (entry.description.name, [(state.stream_name, state.chain, state.active) for state in states])

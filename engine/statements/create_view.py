@@ -23,6 +23,7 @@ from engine.execution.work import Work
 from engine.ingest.transform_views import defined_transform
 from engine.ingest.transforms import StreamTransform, streams_of
 from engine.spark.awaited_pipelines import AwaitedPipelines, PipelineNeededError
+from engine.statements.backfill import new_backfill
 from engine.storage.errors import disk_error
 from engine.storage.kernel_files import KernelNeededError
 from engine.tables.sequence_functions import in_session
@@ -99,6 +100,8 @@ async def create_view(statement: CreateView, work: Work) -> None:
         if not work.identity.bypasses():
             work.identity.checks(image).check(statement)
     before = replaced_view(statement, image)
+    if statement.backfill is not None and (before or statement.is_transform or not reads_stream(bound, image)):
+        raise not_supported("WITH (backfill) for what is no new continuous view")
     if before is not None:
         await work.threads.in_worker(interrupted, replace_before, statement, before, captured, bound, work)
         return
@@ -155,7 +158,12 @@ def interrupted(make: Callable[..., None], *arguments: Any) -> None:
 
 def build(statement: CreateView, captured: SessionSettings, bound: BoundQuery, work: Work) -> None:
     """Build a view over streams."""
+    backfill = None if statement.backfill is None else new_backfill(statement, bound, work)
+    if backfill is not None:
+        backfill.begin()
     entry = build_continuous(statement, bound, work.image, captured, engines_of(work))
+    if backfill is not None:
+        backfill.fill(entry)
     for state in states_of(entry):
         work.transaction.built.append(state.chain)
         for notice in state.chain.notices:

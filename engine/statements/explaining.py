@@ -123,6 +123,8 @@ def explain(
         plan, strands = planned_drafts(drafts, engines)
         if form != "text":
             return in_form(form, shown_plan(plan, strands, engines.upper, above_in(scanning, engines, {})), None)
+        if explained.backfill is not None:
+            told.append(f"Counts first, as if they were inserted into the stream, the rows of: {explained.backfill}")
         told += above_lines(plan, strands, drafts.notices, scanning, engines)
         return [*told, *plan_lines(plan, strands, engines.upper)]
     if uses_sequences(bound.root):

@@ -47,6 +47,7 @@ class ViewState:
         groups: the group tables, which the states that go on with them have as well.
         inherits: the state whose groups this one begins with, at its commit.
         is_filled: it begins with groups.
+        completes: called at the commit with which it begins, while no other one goes on.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class ViewState:
         self.groups = groups or no_groups(self.program, TABLES_WAITING_MAX)
         self.inherits: ViewState | None = None
         self.is_filled = False
+        self.completes: Callable[[], None] | None = None
 
     def emptied(self) -> ViewState:
         """Return a state with the same program, and no rows."""

@@ -40,6 +40,8 @@ class CreateView(
         reset: a replaced view may lose what it has counted; this is not in `options`.
         from_now: a replaced view keeps what it has counted and chooses rows in another way from now
             on; this is not in `options` either.
+        backfill: a table or a query whose rows the view counts first, as if they had been inserted
+            into its stream; None: none. Nor is this in `options`.
         has_schema: the name was written with a schema.
     """
 
@@ -52,6 +54,7 @@ class CreateView(
     or_replace: bool = False
     reset: bool = False
     from_now: bool = False
+    backfill: str | None = None
     has_schema: bool = False
 
     @property
@@ -66,6 +69,8 @@ OPTIONS = {
     "on_error": ("reject", "skip"),
     "reset": ("true", "false", "on", "off"),
     "replace": ("from_now",),
+    # A table or a query.
+    "backfill": (),
     "eager_grouping": ("true", "false", "on", "off"),
     "stream_join": STREAM_JOINS,
     "freeze_tables": ("true", "false", "on", "off"),
@@ -106,11 +111,10 @@ def create_view(cursor: Cursor) -> CreateView:
         raise SqlError("42701", f'column "{repeated}" specified more than once')
     options = relation_options(cursor, OPTIONS) if cursor.accept("with") else {}
     reset, how = options.pop("reset", None), options.pop("replace", None)
+    backfill = options.pop("backfill", None)
     for option, value in (("reset", reset), ("replace", how)):
         if value is not None and not or_replace:
             raise SqlError("22023", f'parameter "{option}" is one of CREATE OR REPLACE VIEW')
-    if how is not None and how.lower() != "from_now":
-        raise SqlError("22023", f'invalid value for option "replace": "{how}"', detail='Valid values are "from_now".')
     if how is not None and reset in ON:
         raise SqlError("22023", "replace = from_now keeps what reset = true forgets")
     cursor.expect("as")
@@ -137,5 +141,6 @@ def create_view(cursor: Cursor) -> CreateView:
         or_replace,
         reset in ON,
         how is not None,
+        backfill,
         has_schema,
     )

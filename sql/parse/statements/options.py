@@ -13,8 +13,8 @@ from sql.names.relation_keys import quoted
 from sql.names.suggestions import did_you_mean, quoted_list
 from sql.parse.grammar.cursor import Cursor
 
-# Options whose values name a relation.
-NAMES = frozenset({"outputstream"})
+# Options whose values name a relation, or are a query as a string.
+NAMES = frozenset({"outputstream", "backfill"})
 # Options whose values name a column.
 COLUMNS = frozenset({"sw_column", "ttl_column"})
 

@@ -1,0 +1,186 @@
+"""CREATE VIEW ... WITH (backfill = ...): a new view counts rows that are there before those of its
+stream.
+
+Enters: the statement, and the entry of its view. Leaves: the states of the view with the groups of
+these rows, which its stream pipeline has made of them as of inserted rows. The rows are those of
+one snapshot of the tables. What was written to the stream since then is taken from the ring, the
+last of it while the view is committed, so that a transaction that has written to both is counted
+once. Must not commit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.catalog.image import StreamEntry, TableEntry, ViewEntry
+from engine.execution.work import Work
+from engine.statements.table_writes import settled
+from engine.statements.write import MORSEL_ROWS, insert_target
+from engine.streams.backfills import Progress
+from engine.streams.row_errors import view_error
+from engine.streams.stream import arrived, has_arrival
+from ringbuffer.memory.arrow import morsel_from_arrow
+from ringbuffer.memory.columns import Morsel
+from ringbuffer.memory.error_codes import RowError
+from ringbuffer.ring.ring import OverwrittenError
+from sql.bind.queries.query import bind_query
+from sql.bind.writes.insert import BoundInsert, bind_insert
+from sql.errors import SqlError, not_supported
+from sql.names.relation_keys import as_written, name_of, schema_of
+from sql.parse.grammar.queries import STARTS
+from sql.parse.parse import parse
+from sql.parse.statements.create_view import CreateView
+from sql.parse.statements.insert import Insert
+from sql.parse.statements.select import Select
+from sql.tree.relations import BoundQuery
+from sql.tree.walks import scans
+from views.model.steps import pipeline_expressions
+from views.model.trees import uses_now
+from views.upkeep.chain import Chain
+from views.upkeep.commit_buffers import is_large
+
+HINT = "The option is a table, or a query over tables, with columns of the stream."
+
+
+@dataclass
+class Backfill:
+    """A backfill of a new view.
+
+    Attributes:
+        source: its rows as those of an INSERT into the stream.
+        position: how many tuples the stream had when the snapshot was taken; more are counted
+            then.
+    """
+
+    stream: StreamEntry
+    source: BoundInsert
+    work: Work
+    progress: Progress
+    position: int = 0
+
+    def begin(self) -> None:
+        """Take the snapshot of the rows. Raises 25001 where the transaction has one already."""
+        transaction = self.work.transaction
+        if transaction.tables is not None or transaction.operations:
+            raise SqlError("25001", "CREATE VIEW WITH (backfill) cannot run inside a transaction block")
+
+        def note() -> None:
+            self.position = self.stream.stream.ring.tuples_count
+
+        self.work.server.transactions.begin_tables(transaction, note=note)
+
+    def fill(self, entry: ViewEntry) -> None:
+        """Let the states of the view begin with the rows. Raises SqlError, 57014 when cancelled."""
+        chains = [state.chain for state in entry.states]
+        for chain in chains:
+            refuse_unlike(chain)
+        work, running = self.work, self.work.server.transactions.backfills
+        running.append(self.progress)
+        try:
+            tables = work.server.transactions.begin_tables(work.transaction)
+            source = settled(self.source, (), work.transaction.now_us)
+            assert isinstance(source, BoundInsert)
+            rows = tables.query(source.source, {})
+            target, now_us = insert_target(self.stream, source, work), work.transaction.now_us
+            self.progress.phase, self.progress.rows_total = "counting rows", rows.num_rows
+            for start in range(0, rows.num_rows, MORSEL_ROWS):
+                work.threads.check_cancelled()
+                piece = morsel_from_arrow(rows.slice(start, min(MORSEL_ROWS, rows.num_rows - start)), target.layout)
+                whole = target.rows(piece, now_us, work.settings.time_zone)
+                self._count(chains, whole if has_arrival(whole, self.stream.stream) else arrived(whole, now_us))
+                self.progress.rows_done += piece.rows_count
+            self.progress.phase = "catching up with the stream"
+            self._catch_up(chains)
+        finally:
+            running.remove(self.progress)
+        for chain in chains:
+            chain.state.is_filled = True
+        # One of them takes what is left for all.
+        chains[0].state.completes = lambda: self._catch_up(chains)
+
+    def _catch_up(self, chains: list[Chain]) -> None:
+        """Count the tuples that came since the snapshot."""
+        ring = self.stream.stream.ring
+        while self.position < (end := ring.tuples_count):
+            try:
+                rows = ring.read(self.position, min(end - self.position, MORSEL_ROWS))
+            except OverwrittenError:
+                raise SqlError(
+                    "55000",
+                    f'more tuples came into stream "{name_of(self.stream.description.name)}" '
+                    "than it keeps while a view over it was backfilled",
+                    hint="Give the stream a larger capacity, or the backfill fewer rows.",
+                ) from None
+            self._count(chains, rows)
+            self.position += rows.rows_count
+        for chain in chains:
+            chain.state.groups.merge(chain.state.groups.swap())
+
+    def _count(self, chains: list[Chain], rows: Morsel) -> None:
+        for chain in chains:
+            groups = chain.state.groups
+            try:
+                chain.state.apply(rows, self.work.transaction.now_us)
+            except RowError as error:
+                raise view_error(chain, error) from None
+            if is_large(groups.buffer.local):
+                groups.merge(groups.swap())
+        caps = chains[0].definition.caps
+        counts = [chain.state.groups.counts for chain in chains]
+        total = sum(one.groups + one.groups_waiting for one in counts)
+        size = sum(chain.state.bytes_count for chain in chains)
+        most = caps.bytes_max or self.work.server.config.view_bytes_max
+        if 0 < caps.groups_max < total or 0 < most < size:
+            message = f'view "{chains[0].definition.shown}" would have {total:,} groups of {size:,} bytes'
+            detail = f"Its max_groups is {caps.groups_max:,}, and it may have {most:,} bytes; 0 is no limit."
+            raise SqlError("53200", message, detail=detail)
+
+
+def new_backfill(statement: CreateView, bound: BoundQuery, work: Work) -> Backfill:
+    """Return the backfill of a new view, whose query is `bound`.
+
+    Raises 42501 without the right to read its rows, and the errors of its query.
+    """
+    assert statement.backfill is not None
+    work.require_alone("CREATE VIEW WITH (backfill)")
+    image = work.image
+    streams = {scan.name for scan in scans(bound.root) if isinstance(image.entries.get(scan.name), StreamEntry)}
+    if len(streams) != 1:
+        raise not_supported("a backfill of a view that reads several streams")
+    (name,) = streams
+    entry = image.entries[name]
+    assert isinstance(entry, StreamEntry)
+    try:
+        source = bound_rows(statement.backfill, name, work)
+    except SqlError as error:
+        # Of the option, and not of the statement.
+        error.position = None
+        error.hint = error.hint or HINT
+        raise
+    return Backfill(entry, source, work, Progress(work.settings.captured().process_id, statement.name, name))
+
+
+def bound_rows(text: str, stream: str, work: Work) -> BoundInsert:
+    """Return the rows of a table or query as those of an INSERT into the columns of their names."""
+    words = text.split(maxsplit=1)
+    is_query = bool(words) and (words[0].lower() in STARTS or text.lstrip().startswith("("))
+    statements = parse(text if is_query else f"TABLE {text}")
+    if len(statements) != 1 or not isinstance(statements[0], Select):
+        raise SqlError("22023", f'invalid value for option "backfill": "{text}"')
+    image, settings, query = work.image, work.settings.captured(), statements[0].query
+    found = bind_query(query, image, settings)
+    work.identity.require(image, found)
+    for relation in sorted(found.relations):
+        if not isinstance(image.entries.get(relation), TableEntry):
+            raise not_supported(f'a backfill from a relation that is no table, as "{name_of(relation)}",', hint=HINT)
+    names = tuple((column.name, 0) for column in found.root.schema)
+    written = as_written((schema_of(stream), name_of(stream)))
+    return bind_insert(Insert(text, written, 0, names, (), query), image, settings)
+
+
+def refuse_unlike(chain: Chain) -> None:
+    """Raise 0A000 for a view for which rows that are there are unlike those that are inserted."""
+    if chain.joins_at_arrival:
+        raise not_supported("a backfill of a view that joins tables as they are at the arrival of rows")
+    if any(map(uses_now, pipeline_expressions(chain.plan.maintained))):
+        raise not_supported("a backfill of a view that asks for the time at which rows are inserted")
