@@ -44,6 +44,7 @@ OPERATIONS: dict[type[ast.operator], tuple[str, str]] = {
     ast.RShift: ("ashr", ""),
 }
 OF_UNSIGNED = {"add nsw": "add", "sub nsw": "sub", "mul nsw": "mul", "ashr": "lshr"}
+SHIFTS = (ast.LShift, ast.RShift)
 OF_BOOLEANS = (ast.BitAnd, ast.BitOr, ast.BitXor)
 COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Eq: ("eq", "oeq"),
@@ -297,6 +298,10 @@ class ExpressionWriter:
         if not instruction:
             raise NotCoveredError(f"{operation.__name__} of {left.type} and {right.type}")
         left, right = self._converted(left, kind), self._converted(right, kind)
+        if operation in SHIFTS:
+            # LLVM has no value for a shift by all bits or more: it is by the last six bits, as the
+            # processor does it.
+            right = Value(self._put(f"and i64 {right.text}, 63"), kind)
         return Value(self._put(f"{instruction} {left.operand}, {right.text}"), kind)
 
     def _comparison(self, tests: tuple[str, str], left: Value, right: Value) -> Value:

@@ -234,7 +234,7 @@ def find_recent(
     """
     mixed = unsigned_word(0)
     for word in range(key_words):
-        mixed = mixed ^ (unsigned_word(control[ENTRY + word]) << unsigned_word(3 * word))
+        mixed = mixed ^ (unsigned_word(control[ENTRY + word]) << unsigned_word((3 * word) & 63))
     place = RECENT + signed_word((mixed * HASH_FACTOR) >> unsigned_word(64 - RECENT_BITS))
     row: int = control[place]
     is_same = row < control[ROWS_COUNT] * row_words

@@ -44,6 +44,8 @@ from views.model.refusals import not_in_kernels
 from views.model.trees import meaning
 
 KEYS_MAX = 63  # bits of the null mask
+# Kernels take the places of texts among the keys as bits of one word.
+TEXT_KEYS_WORDS_MAX = 63
 # An exact variance is read from sums and sums of squares of 64-bit numbers.
 SQUARED_PRECISION_MAX = 18
 HASH_WORDS = 1
@@ -275,6 +277,9 @@ def place_keys(expressions: tuple[Expression, ...]) -> tuple[tuple[KeySlot, ...]
         slots.append(KeySlot(expression, expression.type, position, words[position], shown_word))
     if shown > ENTRY_WORDS_MAX:
         raise not_supported(f"a GROUP BY whose keys need more than {ENTRY_WORDS_MAX} words")
+    if text_mask and shown > TEXT_KEYS_WORDS_MAX:
+        hint = "A text takes two words: leave some keys out, or join texts into one by jsonb_build_array()."
+        raise not_supported(f"a GROUP BY of texts whose keys need more than {TEXT_KEYS_WORDS_MAX} words", hint=hint)
     return tuple(slots), compared, shown, text_mask
 
 

@@ -51,7 +51,15 @@ def texts(seed: int) -> tuple[int, ...]:
     "find", ["find_group(control, slots, rows, control, ENTRY, 0, ", "find_recent(control, slots, rows, "]
 )
 @pytest.mark.parametrize(
-    "layout", [TableLayout(2, 2, 4, 0), TableLayout(3, 4, 6, 0), TableLayout(3, 3, 9, 0b10), TableLayout(4, 4, 6, 0b10)]
+    "layout",
+    [
+        TableLayout(2, 2, 4, 0),
+        TableLayout(3, 4, 6, 0),
+        TableLayout(3, 3, 9, 0b10),
+        TableLayout(4, 4, 6, 0b10),
+        # Of more words than one has bits for three of each.
+        TableLayout(30, 32, 35, 0b10),
+    ],
 )
 def test_groups_are_found(layout: TableLayout, find: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
