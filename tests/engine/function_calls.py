@@ -14,6 +14,7 @@ from typing import Any
 import psycopg
 
 from bench.function_page import argument_texts, column_name
+from sql.functions import sketches
 from sql.functions.catalog import OF_CATALOG
 from sql.functions.rows import IMMUTABLE
 from sql.functions.signatures import Signature
@@ -143,13 +144,14 @@ def call_texts() -> Iterator[str]:
 
 
 def _is_told(signature: Signature) -> bool:
-    """Tell whether a function has an answer that depends on nothing but its arguments."""
+    """Tell whether a function is PostgreSQL's, and its answer depends on nothing but arguments."""
     row = ROWS.get(signature.canonical)
     known = {*VALUES, *(f"{family}[]" for family in VALUES), "any", "element", "array", "record"}
     return (
         row is not None
         and row.volatility == IMMUTABLE
         and row.canonical not in OF_CATALOG
+        and row not in sketches.FUNCTIONS
         and known.issuperset(signature.arguments)
     )
 
