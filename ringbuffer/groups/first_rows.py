@@ -1,4 +1,5 @@
 """The first row of each group in an order, as a state: a null mask, then the words of some values.
+Several first rows are such rows one after the other, in their order.
 
 The values that decide the order come first. Each value has a form: bits 0-2 are its kind, then come
 whether it decides the order, descending or not, NULLs first or last, and whether of equal rows the
@@ -12,19 +13,24 @@ Must not know SQL.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ringbuffer.compile.jit import kernel
-from ringbuffer.groups.aggregates import from_bits, keep_text, unsigned_word
+from ringbuffer.groups.aggregates import LIST_BYTES_MAX, STATE_BITS, TOO_LONG, from_bits, keep_text, unsigned_word
 from ringbuffer.groups.hash_table import HEAP_ADDRESS, Words
+from ringbuffer.memory.addresses import copy_bytes
+from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 from ringbuffer.scalar.numbers.any_numeric import any_compare
 from ringbuffer.scalar.numbers.floats import compare_float64
 from ringbuffer.scalar.numbers.numeric import numeric_compare
 from ringbuffer.scalar.texts.compared_bytes import stored_compare
+from ringbuffer.scalar.texts.text_values import make_text, text_address
 
+# int64[n, 2].
+Texts = Annotated[npt.NDArray[np.int64], 2]
 # int64[steps, 3].
 Program = Annotated[npt.NDArray[np.int64], 2]
 
@@ -49,6 +55,12 @@ BIT_SHIFT = 8
 BIT_MASK = 63
 FORM_SHIFT = 16
 VALUES_MAX = 63
+# In the head of several first rows: how many are kept, above the state, and the words of each.
+ROWS_BITS = 16
+ROWS_MASK = (1 << ROWS_BITS) - 1
+WIDTH_SHIFT = STATE_BITS + ROWS_BITS
+
+copy_memory: Any = copy_bytes
 
 FLOAT = int(Kind.FLOAT)
 INT128 = int(Kind.INT128)
@@ -143,3 +155,84 @@ def merge_first(
         for value in range(step + 1, step + 1 + count):
             at = program[value, 1]
             keep_value(program[value, 0], control, rows, group + at, source, row + at, heap)
+
+
+@kernel
+def open_place(rows: Words, at: int, width: int, place: int, last: int) -> None:
+    """Move the rows [place, last) of several first rows, `width` words each, to the next place.
+
+    The words of row `last`, which leaves, come to `place`, so that a text may take the room of its
+    texts.
+    """
+    for word in range(at, at + width):
+        left = rows[word + last * width]
+        for number in range(last, place, -1):
+            rows[word + number * width] = rows[word + (number - 1) * width]
+        rows[word + place * width] = left
+
+
+@kernel
+def merge_several(
+    control: Words, rows: Words, group: int, seen: int, source: Words, row: int, program: Program, step: int, heap: int
+) -> None:
+    """Keep the first ones of the rows at rows[group], of `seen` that came, and source[row].
+
+    program[step] is the head; the steps of the values follow it.
+    """
+    head, mask, count = program[step, 0], program[step, 1], program[step, 2]
+    rows_max, width = head >> STATE_BITS & ROWS_MASK, head >> WIDTH_SHIFT
+    kept, place = min(seen, rows_max), 0
+    for number in range(min(source[row + program[step + 1, 2]], rows_max)):
+        # Those of the source are in order, so that the next one comes after this one.
+        start = row + number * width
+        while place < kept:
+            at, order = group + place * width, 0
+            for value in range(step + 1, step + 1 + count):
+                form, word = program[value, 0], program[value, 1]
+                if form & ORDERS == 0 or order != 0:
+                    break
+                order = compare_kept(
+                    form, control, rows, at + mask, at + word, source, start + mask, start + word, heap
+                )
+            if order > 0:
+                break
+            place += 1
+        if place == rows_max:
+            return
+        last = min(kept, rows_max - 1)
+        open_place(rows, group + mask, width, place, last)
+        kept, at = last + 1, group + place * width
+        rows[at + mask] = source[start + mask]
+        for value in range(step + 1, step + 1 + count):
+            word = program[value, 1]
+            keep_value(program[value, 0], control, rows, at + word, source, start + word, heap)
+        place += 1
+
+
+@kernel
+def join_texts(
+    rows: Words, row_words: int, at: int, width: int, rows_max: int, seen_at: int, heap: int, address: int, lists: Texts
+) -> int:
+    """Join a text of all first rows of each group; return the bytes of them all, TOO_LONG for too
+    many of one group.
+
+    at: of the text of the first of at most `rows_max` rows, `width` words each; lists: int64[groups,
+    2], texts whose offsets count from `address`, where they are written; 0: the bytes are counted
+    alone.
+    """
+    used = 0
+    for number in range(len(lists)):
+        row, begin = number * row_words, used
+        for place in range(min(rows[row + seen_at], rows_max)):
+            word = row + at + place * width
+            length = rows[word] & LENGTH_MASK
+            if address != 0:
+                copy_memory(address + used, text_address(rows[word], rows[word + 1], heap), length)
+            used += length
+        if used - begin > LIST_BYTES_MAX:
+            return TOO_LONG
+        if address != 0:
+            first, second = make_text(address + begin, used - begin)
+            lists[number, 0] = first
+            lists[number, 1] = second - address if used - begin > INLINE_BYTES_MAX else second
+    return used

@@ -3,7 +3,8 @@
 program: int64[k, 3], for each state of a row (its kind, from bit 8 on the form in which it compares
 values; its first word; the word of the count that the state shares), counts after the states that
 they belong to. A first row has a head (FIRST, its first word, how many values) and for each value
-(its form, its word, the word of the count). A merge never fails on data. Must not know SQL.
+(its form, its word, the word of the count); in the head of several first rows stand their number
+and their words, too. A merge never fails on data. Must not know SQL.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from ringbuffer.groups.aggregates import (
     sum_float64,
     unsigned_word,
 )
-from ringbuffer.groups.first_rows import Program, is_kept_text, merge_first
+from ringbuffer.groups.first_rows import ROWS_MASK, WIDTH_SHIFT, Program, is_kept_text, merge_first, merge_several
 from ringbuffer.groups.hash_table import (
     FAR_ROWS,
     HEAP_ADDRESS,
@@ -199,10 +200,12 @@ def merge_rows(
             return number
         step = 0
         while step < len(program):
-            if program[step, 0] == FIRST:
+            if program[step, 0] & STATE_MASK == FIRST:
                 # The count of a first row stands with its values, since the head has none.
                 seen_at = program[step + 1, 2]
-                if source[row + seen_at] != 0:
+                if program[step, 0] != FIRST:
+                    merge_several(control, rows, group, rows[group + seen_at], source, row, program, step, heap)
+                elif source[row + seen_at] != 0:
                     merge_first(control, rows, group, rows[group + seen_at], source, row, program, step, heap)
                 step += 1 + program[step, 2]
                 continue
@@ -231,7 +234,7 @@ def has_lists(program: Program) -> bool:
     while step < len(program):
         if program[step, 0] in (LIST, QUANTILES, COUNTERS, FILTER, COMBINED, TOP):
             return True
-        step += program[step, 2] + 1 if program[step, 0] == FIRST else 1
+        step += program[step, 2] + 1 if program[step, 0] & STATE_MASK == FIRST else 1
     return False
 
 
@@ -253,7 +256,7 @@ def list_bytes(row: Words, source: Words, program: Program, layout: TableLayout)
             total += list_room(row, program[step, 1], source[program[step, 1]])
         elif program[step, 0] in (QUANTILES, COUNTERS, FILTER, COMBINED, TOP):
             total += combination_room(row, program[step, 1], source[program[step, 1]])
-        step += program[step, 2] + 1 if program[step, 0] == FIRST else 1
+        step += program[step, 2] + 1 if program[step, 0] & STATE_MASK == FIRST else 1
     return total
 
 
@@ -269,10 +272,13 @@ def long_bytes(rows: Words, count: int, program: Program, layout: TableLayout) -
         step = 0
         while step < len(program):
             kind = program[step, 0] & STATE_MASK
-            if program[step, 0] == FIRST:
+            if kind == FIRST:
+                rows_max, width = program[step, 0] >> STATE_BITS & ROWS_MASK, program[step, 0] >> WIDTH_SHIFT
                 for value in range(step + 1, step + 1 + program[step, 2]):
                     if is_kept_text(program[value, 0]):
-                        total += long_length(rows[row + program[value, 1]])
+                        # Those that are not there yet have no bytes.
+                        for number in range(max(rows_max, 1)):
+                            total += long_length(rows[row + program[value, 1] + number * width])
                 step += program[step, 2]
             elif kind in (MIN_TEXT, MAX_TEXT, MIN_STORED, MAX_STORED, LIST, REGISTERS) or QUANTILES <= kind <= TOP:
                 total += long_length(rows[row + program[step, 1]])

@@ -33,6 +33,7 @@ COSTLY = (
     "fixed_zones",
     "date_bins",
     "stream_type_orders",
+    "first_rows",
 )
 FIRST_OWN_OID = 16_384
 RECORD_OID = 2_249

@@ -1,4 +1,5 @@
-"""The lines that keep the first row of each group: its words are compared with the kept ones.
+"""The lines that keep the first row of each group, or several: its words are compared with the kept
+ones.
 
 Enters: the values of the row at hand. Leaves: lines in the writer, for after the group is found and
 before its counts go up. Must not know how words compare: `ringbuffer.groups.first_rows` does.
@@ -18,24 +19,57 @@ def write_first(writer: KernelWriter, grouping: Grouping, first: FirstRow, value
     writer.use("groups.hash_table", "ENTRY")
     start = grouping.table.entry_words
     _write_row(writer, first, values, start)
-    compare, keep = writer.use("groups.first_rows", "compare_kept"), writer.use("groups.first_rows", "keep_value")
-    mask = f"ENTRY + {start}"
-    writer.line(f"wins = rows[group + {grouping.inputs[first.input].count_word}] == 0")
-    with writer.block("if not wins:"):
-        writer.line("order = 0")
-        for value in first.values:
-            if not value.form & ORDERS:
-                break
-            places = f"rows, group + {first.mask_word}, group + {value.word}"
-            ours = f"control, {mask}, ENTRY + {start + value.word - first.mask_word}, 0"
-            with writer.block("if order == 0:"):
-                writer.line(f"order = {compare}({value.form}, control, {places}, {ours})")
-        writer.line(f"wins = order {'>=' if first.values[0].form & LATER else '>'} 0")
-    with writer.block("if wins:"):
-        writer.line(f"rows[group + {first.mask_word}] = control[{mask}]")
-        for value in first.values:
-            ours = f"control, ENTRY + {start + value.word - first.mask_word}, 0"
-            writer.line(f"{keep}({value.form}, control, rows, group + {value.word}, {ours})")
+    count = f"rows[group + {grouping.inputs[first.input].count_word}]"
+    if not first.rows_max:
+        writer.line(f"wins = {count} == 0")
+        with writer.block("if not wins:"):
+            _write_order(writer, first, start, "group")
+            writer.line(f"wins = order {'>=' if first.values[0].form & LATER else '>'} 0")
+        with writer.block("if wins:"):
+            _write_kept(writer, first, start, "group")
+        return
+    width = first.row_words
+    writer.line(f"kept = min({count}, {first.rows_max})")
+    writer.line("low = 0")
+    writer.line("high = kept")
+    with writer.block(f"for step in range(0, {first.rows_max.bit_length() + 1}):"), writer.block("if low < high:"):
+        # Most rows come after all that are kept.
+        writer.line("middle = high - 1 if step == 0 else (low + high) >> 1")
+        writer.line(f"place = group + middle * {width}")
+        _write_order(writer, first, start, "place")
+        with writer.block("if order > 0:"):
+            writer.line("high = middle")
+        with writer.block("if order <= 0:"):
+            writer.line("low = middle + 1")
+    with writer.block(f"if low < {first.rows_max}:"):
+        make = writer.use("groups.first_rows", "open_place")
+        writer.line(f"{make}(rows, group + {first.mask_word}, {width}, low, min(kept, {first.rows_max - 1}))")
+        writer.line(f"place = group + low * {width}")
+        _write_kept(writer, first, start, "place")
+
+
+def _write_order(writer: KernelWriter, first: FirstRow, start: int, place: str) -> None:
+    """Write the comparison of the row at a place with the row at hand: order, above 0 where the row
+    at hand comes first.
+    """
+    compare = writer.use("groups.first_rows", "compare_kept")
+    writer.line("order = 0")
+    for value in first.values:
+        if not value.form & ORDERS:
+            break
+        places = f"rows, {place} + {first.mask_word}, {place} + {value.word}"
+        ours = f"control, ENTRY + {start}, ENTRY + {start + value.word - first.mask_word}, 0"
+        with writer.block("if order == 0:"):
+            writer.line(f"order = {compare}({value.form}, control, {places}, {ours})")
+
+
+def _write_kept(writer: KernelWriter, first: FirstRow, start: int, place: str) -> None:
+    """Write the lines that write the row at hand to a place."""
+    keep = writer.use("groups.first_rows", "keep_value")
+    writer.line(f"rows[{place} + {first.mask_word}] = control[ENTRY + {start}]")
+    for value in first.values:
+        ours = f"control, ENTRY + {start + value.word - first.mask_word}, 0"
+        writer.line(f"{keep}({value.form}, control, rows, {place} + {value.word}, {ours})")
 
 
 def _write_row(writer: KernelWriter, first: FirstRow, values: list[Value], start: int) -> None:

@@ -20,7 +20,9 @@ from ringbuffer.groups.first_rows import (
     LATER,
     NULLS_FIRST,
     ORDERS,
+    ROWS_MASK,
     VALUES_MAX,
+    WIDTH_SHIFT,
     Kind,
 )
 from ringbuffer.groups.hash_table import ENTRY_WORDS_MAX, TableLayout
@@ -39,7 +41,7 @@ from views.codegen.values import (
     is_string,
     shown_words,
 )
-from views.model.nodes import ELEMENT, FIRST, LAST, PAIR, StreamPipeline
+from views.model.nodes import ELEMENT, FIRST_ROWS, LAST, OF_FIRST_ROWS, PAIR, StreamPipeline
 from views.model.refusals import not_in_kernels
 from views.model.trees import meaning
 
@@ -51,8 +53,10 @@ SQUARED_PRECISION_MAX = 18
 HASH_WORDS = 1
 # Argument, filter, second argument, and whether NULLs are kept.
 InputKey = tuple[Expression | None, Expression | None, Expression | None, bool]
-# The number of the input, the function, and the order.
-FirstKey = tuple[int, str, tuple[SortKey, ...]]
+# The number of the input, the function, how many rows, and the order.
+FirstKey = tuple[int, str, int, tuple[SortKey, ...]]
+# So many words several first rows take at most.
+FIRST_WORDS_MAX = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,25 +112,38 @@ class FirstValue:
 
 @dataclass(slots=True)
 class FirstRow:
-    """The kept values of the first row of each group in an order.
+    """The kept values of the first row of each group in an order, or of several first rows.
 
     Attributes:
         input: the number of the input whose rows and count it shares.
-        mask_word: the place of its null mask.
+        rows_max: how many rows are kept, 0: one row, whose values are no lists.
+        mask_word: the place of its null mask; those of further rows come after it.
     """
 
     input: int
     values: list[FirstValue]
+    rows_max: int = 0
     mask_word: int = 0
 
     @property
-    def words(self) -> int:
-        """How many words it has."""
+    def row_words(self) -> int:
+        """How many words a row has."""
         return WORDS[State.FIRST] + sum(value_words(value.form) for value in self.values)
 
-    def place_of(self, argument: Expression) -> int:
-        """Return the number of a kept value."""
-        return [meaning(value.expression) for value in self.values].index(meaning(argument))
+    @property
+    def words(self) -> int:
+        """How many words all rows have."""
+        return self.row_words * max(self.rows_max, 1)
+
+    @property
+    def head(self) -> int:
+        """What the merge program has for it."""
+        several = self.rows_max << STATE_BITS | self.row_words << WIDTH_SHIFT if self.rows_max else 0
+        return int(State.FIRST) | several
+
+    def place_of(self, call: AggregateCall) -> int:
+        """Return the number of the value that an aggregate asks for."""
+        return [meaning(value.expression) for value in self.values].index(meaning(kept_value(call)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +193,10 @@ def make_grouping(pipeline: StreamPipeline) -> Grouping:
         raise not_supported(f"a GROUP BY with more than {KEYS_MAX} keys")
     keys, key_words, entry_words, text_mask = place_keys(tuple(key for _, key in pipeline.keys))
     inputs, aggregates, firsts = place_aggregates(tuple(call for _, call in pipeline.aggregates), pipeline.added)
-    if any(entry_words + first.words > ENTRY_WORDS_MAX for first in firsts):
+    if any(entry_words + first.row_words > ENTRY_WORDS_MAX for first in firsts):
         raise not_supported(f"DISTINCT ON whose rows need more than {ENTRY_WORDS_MAX} words")
+    if any(first.words > FIRST_WORDS_MAX for first in firsts):
+        raise not_supported(f"first rows of each group that need more than {8 * FIRST_WORDS_MAX} bytes")
     word = HASH_WORDS + entry_words
     steps: list[tuple[int, int, int]] = []
     for number, slot in enumerate(inputs):
@@ -209,7 +228,7 @@ def stored_form(state: State, slot: InputSlot) -> int:
 def place_first(first: FirstRow, word: int, count_word: int) -> list[tuple[int, int, int]]:
     """Assign words to a first row, from `word` on, and return the steps that merge it."""
     first.mask_word = word
-    steps = [(int(State.FIRST), word, len(first.values))]
+    steps = [(first.head, word, len(first.values))]
     word += WORDS[State.FIRST]
     for value in first.values:
         value.word = word
@@ -329,7 +348,7 @@ def place_aggregates(
             inputs[numbers[key]].states[state] = 0
         slots.append(AggregateSlot(call, numbers[key], state))
         if state is State.FIRST:
-            first = (numbers[key], call.function, tuple(map(meant_key, call.order_by)))
+            first = (numbers[key], call.function, rows_kept(call), tuple(map(meant_key, call.order_by)))
             firsts.setdefault(first, []).append(call)
             slots[-1] = replace(slots[-1], first=list(firsts).index(first))
     return tuple(inputs), tuple(slots), tuple(first_row(place, same) for (place, *_), same in firsts.items())
@@ -369,19 +388,37 @@ def first_row(place: int, calls: Sequence[AggregateCall]) -> FirstRow:
     ]
     values = [first_value(number, key.expression, key, is_later) for number, key in enumerate(order)]
     known = {meaning(value.expression) for value in values}
-    for call in calls:
-        (argument,) = call.arguments
+    for argument in map(kept_value, calls):
         if meaning(argument) not in known:
             known.add(meaning(argument))
             values.append(first_value(len(values), argument, None, is_later))
     if len(values) > VALUES_MAX:
         raise not_supported(f"DISTINCT ON with more than {VALUES_MAX} columns")
-    return FirstRow(place, values)
+    return FirstRow(place, values, rows_kept(calls[0]))
+
+
+def rows_kept(call: AggregateCall) -> int:
+    """Return how many rows an aggregate of first rows keeps, 0: one, and its value is no list."""
+    if call.function != FIRST_ROWS:
+        return 0
+    number = call.arguments[1]
+    assert isinstance(number, Literal) and isinstance(number.value, int)
+    if not 0 < number.value <= ROWS_MASK:
+        raise not_supported(f"more than {ROWS_MASK} first rows of each group")
+    return number.value
+
+
+def kept_value(call: AggregateCall) -> Expression:
+    """Return what an aggregate of first rows keeps of a row: its argument, or an element of a
+    list.
+    """
+    argument = call.arguments[0]
+    return Call(ELEMENT, (argument,), TEXT) if call.function == FIRST_ROWS else argument
 
 
 def state_of(call: AggregateCall) -> State:
     """Return the state that an aggregate needs besides the count."""
-    if call.function in (FIRST, LAST):
+    if call.function in OF_FIRST_ROWS:
         return State.FIRST
     kind = call.arguments[0].type if call.arguments else None
     row = AGGREGATE_ROWS.get(call.function)
@@ -399,6 +436,7 @@ def has_state(call: AggregateCall) -> bool:
     try:
         if state_of(call) is State.FIRST:
             first_row(0, [call])
+            return call.function != FIRST_ROWS or is_kept("LIST", call.arguments[0].type)
     except SqlError:
         return False
     return True

@@ -9,11 +9,11 @@ from ringbuffer.groups.aggregates import LIST_GROWTH, TEXT_STATES, WORDS, State
 from ringbuffer.groups.first_rows import LATER
 from ringbuffer.scalar.texts.counters import COUNTERS_BYTES, FILTER_BYTES
 from ringbuffer.scalar.texts.sketches import REGISTERS
-from sql.tree.expressions import Column
+from sql.tree.expressions import Call, Column, Expression
 from views.codegen.grouping import Grouping, InputSlot, key_words, make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
 from views.codegen.values import is_string, shown_words
-from views.model.nodes import StreamPipeline
+from views.model.nodes import ELEMENT, StreamPipeline
 from views.model.text import expression_text
 
 WORD_BYTES = 8
@@ -70,11 +70,17 @@ def kept_columns(stream: StreamPipeline) -> list[tuple[str, int]]:
         found.append((text, (key_words(slot.type) + shown_words(slot.type)) * WORD_BYTES))
     found += [_input_column(slot) for slot in grouping.inputs]
     for first in grouping.firsts:
-        values = ", ".join(expression_text(value.expression) for value in first.values)
-        name = "last" if first.values[0].form & LATER else "first"
-        found.append((f"{name} row: {values}", first.words * WORD_BYTES))
+        values = ", ".join(expression_text(_shown(value.expression)) for value in first.values)
+        name = "last row" if first.values[0].form & LATER else "first row"
+        name = f"first {first.rows_max} rows" if first.rows_max else name
+        found.append((f"{name}: {values}", first.words * WORD_BYTES))
     rest = grouping.table.group_bytes - sum(size for _, size in found)
     return [*found, ("hash, NULLs of keys, and slots", rest)]
+
+
+def _shown(value: Expression) -> Expression:
+    """Return the value that an element of a list is made of."""
+    return value.arguments[0] if isinstance(value, Call) and value.function == ELEMENT else value
 
 
 def bytes_per_group(stream: StreamPipeline) -> int:

@@ -16,6 +16,9 @@ from sql.types.datatypes import SqlType
 # The value of its argument in the first row in its order, of which a DISTINCT ON is made, too, and
 # in the last one.
 FIRST, LAST = "first", "last"
+# The list of the values of its first argument in so many first rows as the second one says.
+FIRST_ROWS = "first_rows"
+OF_FIRST_ROWS = frozenset({FIRST, LAST, FIRST_ROWS})
 # The function that makes of a value, or of NULL, the bytes that a list has for it.
 ELEMENT = "list_element"
 # The function that makes two floats one value, NULL if one of them is.
@@ -23,8 +26,17 @@ PAIR = "float_pair"
 
 
 def is_of_distinct_on(call: AggregateCall) -> bool:
-    """Tell whether an aggregate is part of a DISTINCT ON, and written by nobody."""
-    return call.function == FIRST and not call.text
+    """Tell whether an aggregate is part of a DISTINCT ON, or of several first rows, and written by
+    nobody.
+    """
+    return call.function in (FIRST, FIRST_ROWS) and not call.text
+
+
+def kept_name(call: AggregateCall) -> str:
+    """Return what people call an aggregate of which they have written a query, or not itself."""
+    if call.function == FIRST_ROWS:
+        return "the first rows of each group"
+    return "DISTINCT ON" if is_of_distinct_on(call) else call.function
 
 
 @dataclass(frozen=True)

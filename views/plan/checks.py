@@ -29,7 +29,7 @@ from sql.tree.relations import (
 from sql.tree.walks import all_relations, children, height, subqueries_of
 from sql.tree.walks import scans as leaves
 from views.codegen.values import has_equality
-from views.model.nodes import Probe, StreamPipeline
+from views.model.nodes import Probe, StreamPipeline, kept_name
 from views.model.properties import properties, scans, stream_path
 from views.model.refusals import RULE_A, RULE_B, RULE_C, refused
 from views.model.steps import pipeline_expressions
@@ -50,6 +50,7 @@ from views.plan.rules.combine_groupings import is_combined, is_sketch
 # Spark's SQL.
 HEIGHT_MAX = 150
 CONNECTIVES = frozenset({"and", "or", "not"})
+RANKS = ("rank", "dense_rank")
 TIMES_OF_DAY = ("timestamp", "timestamptz")
 TIMES = (*TIMES_OF_DAY, "date")
 
@@ -88,6 +89,23 @@ def check_shape(root: Relation) -> None:
     breaker = _first_breaker(root)
     assert isinstance(breaker, Aggregate), f"{type(breaker).__name__} over a stream"
     assert breaker.sets is None, "grouping sets over a stream are groupings of their own"
+
+
+def _refused_window(window: Window, stream: str) -> SqlError:
+    """Return the refusal of window functions of a stream's rows."""
+    ranks = [call for _, call in window.calls if call.function in RANKS]
+    call = ranks[0] if ranks else window.calls[0][1]
+    part = window_text(call)
+    if call.function == "row_number" or ranks:
+        number = window_text(replace(call, function="row_number"))
+        hint = f"Keep the first rows: SELECT * FROM (SELECT *, {number} AS n FROM {stream}) q WHERE n <= 10."
+    else:
+        hint = (
+            f"Group by what PARTITION BY has, and join or read the groups: SELECT ..., ... FROM {stream} GROUP BY ...; "
+            f"or use the function above a grouping: SELECT ..., {part} FROM (SELECT ... FROM {stream} GROUP BY ...) g."
+        )
+    rule = EQUAL_ROWS if ranks else ROW_BY_ROW
+    return refused("a window function directly over a stream", part, rule, hint, call.position)
 
 
 def check_stream(stream: StreamPipeline) -> None:
@@ -217,7 +235,7 @@ def _refused_streams(relation: Relation, root: Relation) -> SqlError:
     above = [part for part in walk_relation(root) if isinstance(part, Aggregate) and _has_below(part, relation)]
     for _, call in above[-1].aggregates if above and not properties(relation).grouped else ():
         if not is_combined(call) and not is_sketch(call):
-            what = f"{call.function} over {_node_text(relation)} of streams"
+            what = f"{kept_name(call)} over {_node_text(relation)} of streams"
             hint = (
                 "Ask for what follows from each side, as counts, extremes and lists do, or make a view of each stream."
             )

@@ -18,7 +18,7 @@ from sql.tree.expressions import AggregateCall, Column, Expression
 from sql.types.datatypes import SqlType
 from views.codegen.grouping import AggregateSlot, Grouping, input_key, input_of, make_grouping, state_of
 from views.codegen.support import kernel_supports
-from views.model.nodes import FIRST, LAST, Probe, StreamPipeline, is_of_distinct_on
+from views.model.nodes import OF_FIRST_ROWS, Probe, StreamPipeline, is_of_distinct_on
 from views.model.plan import Plan, chain
 from views.model.properties import cannot_fail
 from views.model.steps import unique_names
@@ -110,7 +110,7 @@ def covered_grouping(kept: Grouping, wanted: StreamPipeline) -> Grouping:
     slots = {meaning(slot.expression): slot for slot in kept.keys}
     aggregates = []
     for _, call in wanted.aggregates:
-        if call.function in (FIRST, LAST):
+        if call.function in OF_FIRST_ROWS:
             aggregates.append(_first_slot(kept, call))
             continue
         state = state_of(call)

@@ -49,7 +49,7 @@ from sql.types.datatypes import BOOL, INT8
 from views.codegen.state_size import bytes_per_group
 from views.codegen.support import Cuts
 from views.model.definition import JoinChoice
-from views.model.nodes import StreamPipeline, is_of_distinct_on
+from views.model.nodes import StreamPipeline, kept_name
 from views.model.properties import scans
 from views.model.refusals import RULE_B, RULE_C, refused
 from views.model.text import aggregate_text, expression_text
@@ -254,8 +254,8 @@ class _Rewrite:
         return _put_together(grouping, source, [built.over(key) for key in keys], weighted)
 
     def _refused(self, call: AggregateCall, streams_count: int) -> SqlError:
-        name = "DISTINCT ON" if is_of_distinct_on(call) else call.function
-        if "FIRST" not in AGGREGATE_ROWS[call.function].states.values():
+        name, row = kept_name(call), AGGREGATE_ROWS.get(call.function)
+        if row is not None and "FIRST" not in row.states.values():
             name += f" of {', '.join(part.type.sql_name for part in call.arguments)}"
         what = f"{name} over rows that are grouped before they are joined"
         if streams_count > 1:

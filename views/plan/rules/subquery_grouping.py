@@ -4,6 +4,7 @@ so that the stream is read once.
     EXISTS (SELECT * FROM s WHERE k = outer AND c)             ->  EXISTS of the distinct k of (s WHERE c), where k = outer
     (SELECT sum(v) FROM s WHERE k = outer AND c)               ->  the one row, if any, of (s WHERE c GROUP BY k) where k = outer
     (SELECT v FROM s WHERE k = outer ORDER BY t LIMIT 1)       ->  the one row, if any, of the first rows by k where k = outer; LATERAL, too
+    LATERAL (SELECT v FROM s WHERE k = outer LIMIT n)          ->  the n first rows by k where k = outer
     x IN (SELECT v FROM s WHERE c)                             ->  IN the distinct v
 
 Enters: bound queries. Leaves: the same queries with a grouping over the stream that no outer row
@@ -32,7 +33,7 @@ from views.model.properties import cannot_fail
 from views.model.trees import parts, substitute, substitute_call, taken_apart, walk
 from views.plan.joins.casts import widens
 from views.plan.joins.join_graph import conjunction
-from views.plan.rules.first_rows import deciding_keys
+from views.plan.rules.first_rows import NUMBER, deciding_keys, limit_counts, numbered_rows, numbers_between
 
 # Of one value max yields that value; count of no row is no NULL.
 COUNTS = ("count", "count_star")
@@ -146,17 +147,26 @@ def _with_first_row(relation: Relation, stream_names: frozenset[str]) -> Relatio
     if isinstance(relation, Filter | Project):
         below = _with_first_row(relation.input, stream_names)
         return relation if below is relation.input else replace(relation, input=below)
-    if not isinstance(relation, Limit) or not _is_one_row(relation) or not isinstance(relation.input, Sort):
+    counts = limit_counts(relation) if isinstance(relation, Limit) else None
+    if not isinstance(relation, Limit) or counts is None:
         return relation
-    flat = flat_relation(relation.input.input)
+    flat = flat_relation(relation.input.input if isinstance(relation.input, Sort) else relation.input)
     if flat is None or not relation_names(flat.bottom) & stream_names or _has_breaker(flat.bottom):
         return relation
-    order = [replace(key, expression=substitute(key.expression, flat.items)) for key in relation.input.keys]
+    keys = relation.input.keys if isinstance(relation.input, Sort) else ()
+    order = [replace(key, expression=substitute(key.expression, flat.items)) for key in keys]
     if not all(_is_safe(key.expression) for key in order) or any(_has_subquery(item) for item in flat.items):
         return relation
     deciding = deciding_keys(order, flat.keys)
     # What is made of the row's columns is made for the outer row alone.
     columns = {part.index: part for item in flat.items for part in walk(item) if isinstance(part, Column)}
+    names = [column.name for column in relation.schema]
+    if counts != (0, 1):
+        kept = [*flat.named_keys, *((column.name, column) for column in columns.values())]
+        found = numbered_rows(flat.source, flat.keys, deciding, kept, max(counts[1], 1))
+        number = Column(len(kept), NUMBER, INT8)
+        found = Filter(flat.picked(found), conjunction(numbers_between(number, *counts)))
+        return Project(found, tuple(zip(names, _moved(flat.items, columns, len(flat.keys)), strict=True)))
     firsts = [
         (column.name, AggregateCall(FIRST, (column,), column.type, order_by=deciding)) for column in columns.values()
     ]
@@ -164,17 +174,16 @@ def _with_first_row(relation: Relation, stream_names: frozenset[str]) -> Relatio
     grouping = Aggregate(flat.source, flat.named_keys, (*firsts, ("rows", AggregateCall("count_star", (), INT8))))
     start = len(flat.keys)
     there = Call("gt", (Column(start + len(firsts), "rows", INT8), Literal(0, INT8)), BOOL)
-    places = {index: Column(at, column.name, column.type) for at, (index, column) in enumerate(columns.items(), start)}
-    items = [
-        map_expression(item, lambda part: places[part.index] if isinstance(part, Column) else None)
-        for item in flat.items
-    ]
-    named = zip([column.name for column in relation.schema], items, strict=True)
+    named = zip(names, _moved(flat.items, columns, start), strict=True)
     return Project(flat.picked(Filter(grouping, there)), tuple(named))
 
 
-def _is_one_row(limit: Limit) -> bool:
-    return isinstance(limit.limit, Literal) and limit.limit.value == 1 and limit.offset is None
+def _moved(items: list[Expression], columns: dict[int, Column], start: int) -> list[Expression]:
+    """Return expressions over columns that are kept from the place `start` on."""
+    places = {index: Column(at, column.name, column.type) for at, (index, column) in enumerate(columns.items(), start)}
+    return [
+        map_expression(item, lambda part: places[part.index] if isinstance(part, Column) else None) for item in items
+    ]
 
 
 def _or_zero(call: AggregateCall, value: Expression) -> Expression:

@@ -23,14 +23,15 @@ from ringbuffer.groups.aggregate_results import (
     rescaled_keys,
 )
 from ringbuffer.groups.aggregates import LIST_BYTES_MAX, TEXT_STATES, TOO_LONG, State
+from ringbuffer.groups.first_rows import join_texts
 from ringbuffer.groups.hash_table import GroupTable, Words
 from ringbuffer.groups.sketches import NOT_OF_ONE_KIND
-from ringbuffer.memory.columns import DTYPES, Morsel, PhysicalType
+from ringbuffer.memory.columns import DTYPES, INLINE_BYTES_MAX, LENGTH_MASK, Morsel, PhysicalType
 from ringbuffer.memory.error_codes import MESSAGES, OK
 from sql.errors import SqlError
 from sql.functions.table import AGGREGATE_ROWS
 from sql.types.datatypes import SqlType
-from views.codegen.grouping import AggregateSlot, Grouping, InputSlot, KeySlot
+from views.codegen.grouping import AggregateSlot, FirstRow, Grouping, InputSlot, KeySlot
 from views.codegen.values import FLOATS, is_string
 from views.model.text import aggregate_text
 from views.upkeep.export.variances import decimal_results, float_results
@@ -44,17 +45,18 @@ UNMADE_MAX = 1_000
 
 ENTRY_AT = 1  # the entry comes after the hash
 MASK_AT = 1
+NO_BYTES = np.zeros(0, dtype=np.uint8)
 
 
 def read_groups(table: ReadTable, grouping: Grouping) -> Morsel:
     """Return the groups as columns, in the layout of `export.to_arrow.morsel_layout`."""
-    reader = GroupReader(table.rows, table.groups_count, grouping)
+    reader = GroupReader(table.rows, table.groups_count, grouping, table.heap)
     columns: Columns = []
     for key in grouping.keys:
         columns += reader.key(key)
     for slot in grouping.aggregates:
         columns += reader.aggregate(slot)
-    return _morsel(columns, table)
+    return _morsel(columns, reader)
 
 
 def read_made_groups(tables: Sequence[GroupTable], grouping: Grouping) -> tuple[list[Morsel], list[int]]:
@@ -65,7 +67,7 @@ def read_made_groups(tables: Sequence[GroupTable], grouping: Grouping) -> tuple[
     int64, 1 for the groups in question, whose aggregate is NULL. Raises SqlError for more than
     UNMADE_MAX groups.
     """
-    readers = [GroupReader(table.rows, table.groups_count, grouping) for table in tables]
+    readers = [GroupReader(table.rows, table.groups_count, grouping, table.heap) for table in tables]
     starts = np.cumsum([0, *(reader.count for reader in readers)]).tolist()
     made: list[Columns] = [[column for key in grouping.keys for column in reader.key(key)] for reader in readers]
     unmade: list[int] = []
@@ -82,20 +84,27 @@ def read_made_groups(tables: Sequence[GroupTable], grouping: Grouping) -> tuple[
     for reader, columns, start in zip(readers, made, starts, strict=False):
         of_none = np.zeros(reader.count, dtype=np.uint8)
         columns += [(flag[start : start + reader.count], of_none) for flag in flags]
-    return [_morsel(columns, table) for columns, table in zip(made, tables, strict=True)], unmade
+    return [_morsel(columns, reader) for columns, reader in zip(made, readers, strict=True)], unmade
 
 
-def _morsel(columns: Columns, table: ReadTable) -> Morsel:
+def _morsel(columns: Columns, reader: GroupReader) -> Morsel:
     data, nulls = tuple(values for values, _ in columns), tuple(nulls for _, nulls in columns)
-    return Morsel(table.groups_count, data, nulls, table.heap)
+    heap = np.concatenate([reader.heap, *reader.joined]) if reader.joined else reader.heap
+    return Morsel(reader.count, data, nulls, heap)
 
 
 class GroupReader:
-    """A reader of the first `count` rows of a table."""
+    """A reader of the first `count` rows of a table.
 
-    def __init__(self, rows: Words, count: int, grouping: Grouping) -> None:
+    Attributes:
+        joined: what comes after the table's heap in that of the columns: lists of first rows.
+    """
+
+    def __init__(self, rows: Words, count: int, grouping: Grouping, heap: npt.NDArray[np.uint8] = NO_BYTES) -> None:
         self.grouping = grouping
         self.count = count
+        self.heap = heap
+        self.joined: list[npt.NDArray[np.uint8]] = []
         self.row_words = grouping.table.row_words
         self.words = rows
         self.rows = self.words[: self.count * self.row_words].reshape(self.count, self.row_words)
@@ -166,8 +175,7 @@ class GroupReader:
             return self._variance(slot, source, nulls)
         nulls[:] = self.rows[:, seen_at] == 0
         if slot.state in (State.LIST, State.TOP) and (self.rows[nulls == 0, at + 2] == TOO_LONG).any():
-            text = f"aggregate {aggregate_text(slot.call)}"
-            raise SqlError("54000", f"array size exceeds the maximum allowed ({LIST_BYTES_MAX})", context=text)
+            raise too_long(slot)
         if slot.state is State.COMBINED and (self.rows[nulls == 0, at + 2] == TOO_LONG).any():
             raise SqlError("22023", NOT_OF_ONE_KIND, context=f"aggregate {aggregate_text(slot.call)}")
         if slot.state is State.ANY_FALSE:
@@ -184,7 +192,9 @@ class GroupReader:
     def _of_first_row(self, slot: AggregateSlot) -> Columns:
         """Return one column of first rows of the groups."""
         first = self.grouping.firsts[slot.first]
-        number = first.place_of(slot.call.arguments[0])
+        number = first.place_of(slot.call)
+        if first.rows_max:
+            return self._of_first_rows(slot, first, first.values[number].word)
         nulls = ((self.rows[:, first.mask_word] >> number) & 1).astype(np.uint8)
         nulls |= self.rows[:, self.grouping.inputs[first.input].count_word] == 0
         at, kind = first.values[number].word, slot.call.type
@@ -195,6 +205,19 @@ class GroupReader:
             scales = self.rows[:, at + 2].astype(np.int16) if kind.is_variable_numeric else None
             return [(values, nulls)] if scales is None else [(values, nulls), (scales, np.zeros_like(nulls))]
         return [(self.rows[:, at].astype(dtype_of(kind)), nulls)]
+
+    def _of_first_rows(self, slot: AggregateSlot, first: FirstRow, at: int) -> Columns:
+        """Return the column of the lists of the elements at a word of the first rows."""
+        lists, seen_at = np.zeros((self.count, 2), dtype=np.int64), self.grouping.inputs[first.input].count_word
+        place = (self.words, self.row_words, at, first.row_words, first.rows_max, seen_at, self.heap.ctypes.data)
+        size = join_texts(*place, 0, lists)
+        if size == TOO_LONG:
+            raise too_long(slot)
+        found = np.empty(max(size, 1), dtype=np.uint8)
+        join_texts(*place, found.ctypes.data, lists)
+        lists[(lists[:, 0] & LENGTH_MASK) > INLINE_BYTES_MAX, 1] += len(self.heap) + sum(map(len, self.joined))
+        self.joined.append(found)
+        return [(lists, (self.rows[:, seen_at] == 0).astype(np.uint8))]
 
     def _variance(self, slot: AggregateSlot, source: InputSlot, nulls: npt.NDArray[np.uint8]) -> Columns:
         """Return a variance or a deviation."""
@@ -234,6 +257,12 @@ def check(error: int, slot: AggregateSlot) -> None:
     if error != OK:
         sqlstate, message = MESSAGES[error]
         raise SqlError(sqlstate, message, context=f"aggregate {aggregate_text(slot.call)}")
+
+
+def too_long(slot: AggregateSlot) -> SqlError:
+    """Return the error of a list that no reader can have."""
+    text = f"aggregate {aggregate_text(slot.call)}"
+    return SqlError("54000", f"array size exceeds the maximum allowed ({LIST_BYTES_MAX})", context=text)
 
 
 def dtype_of(kind: SqlType) -> str:

@@ -1,13 +1,13 @@
-"""Conditions on row_number() that keep the first row make a grouping of it."""
+"""Conditions on row_number(), and LIMIT, that keep first rows make a grouping of them."""
 
 from __future__ import annotations
 
 import pytest
 
-from sql.tree.expressions import Column, Expression, SortKey, WindowCall
-from sql.tree.relations import Aggregate, Project, Window
+from sql.tree.expressions import Call, Column, Expression, SortKey, WindowCall
+from sql.tree.relations import Aggregate, Filter, Limit, Project, Sort, Window
 from sql.tree.walks import all_relations
-from sql.types.datatypes import INT8
+from sql.types.datatypes import BOOL, INT8
 from tests.views.building import SALES, col, compare, lit, project, where
 from views.model.trees import rewrite
 from views.plan.rules.first_rows import first_rows
@@ -40,10 +40,41 @@ def test_the_first_row_of_each_group_is_kept(condition: Expression) -> None:
 
 
 @pytest.mark.parametrize(
+    ("condition", "rows_max", "filters"),
+    [
+        (compare("le", NUMBER, TWO), 2, 0),
+        (compare("lt", NUMBER, TWO), 0, 0),
+        (compare("lt", NUMBER, ONE), 1, 1),
+        (compare("eq", NUMBER, TWO), 2, 1),
+        (compare("gt", TWO, NUMBER), 0, 0),
+        (Call("and", (compare("le", NUMBER, TWO), compare("ge", NUMBER, TWO)), BOOL), 2, 1),
+        (Call("and", (compare("le", NUMBER, TWO), compare("le", NUMBER, ONE)), BOOL), 0, 1),
+    ],
+)
+def test_the_bound_says_how_many_rows_are_kept(condition: Expression, rows_max: int, filters: int) -> None:
+    relation = where(NUMBERED, condition)
+    found = first_rows(relation)
+    assert found.schema == relation.schema
+    parts = list(all_relations(found))
+    (call, *_) = (call for part in parts if isinstance(part, Aggregate) for _, call in part.aggregates)
+    assert call.arguments[1:] == ((lit(rows_max, INT8),) if rows_max else ())
+    assert sum(isinstance(part, Filter) for part in parts) == filters
+
+
+def test_a_limit_of_constants_keeps_rows_of_one_group() -> None:
+    relation = Limit(Sort(SALES, (SortKey(N),)), lit(3, INT8), lit(2, INT8))
+    found = first_rows(relation)
+    assert found.schema == relation.schema
+    (grouping,) = (part for part in all_relations(found) if isinstance(part, Aggregate))
+    assert not grouping.keys
+    assert all(call.arguments[1] == lit(5, INT8) for _, call in grouping.aggregates)
+    for other in (Limit(SALES, None, TWO), Limit(SALES, N, None), Limit(grouping, TWO, None)):
+        assert first_rows(other) is other
+
+
+@pytest.mark.parametrize(
     "condition",
     [
-        compare("le", NUMBER, TWO),
-        compare("lt", NUMBER, ONE),
         compare("ge", NUMBER, ONE),
         compare("ne", NUMBER, ONE),
         compare("eq", NOTHING, ONE),
