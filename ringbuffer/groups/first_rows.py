@@ -216,9 +216,9 @@ def join_texts(
     """Join a text of all first rows of each group; return the bytes of them all, TOO_LONG for too
     many of one group.
 
-    at: of the text of the first of at most `rows_max` rows, `width` words each; lists: int64[groups,
-    2], texts whose offsets count from `address`, where they are written; 0: the bytes are counted
-    alone.
+    at: of the text of the first of at most `rows_max` rows, `width` words each. address: where the
+    lists are written, 0: their bytes are counted alone. lists: int64[groups, 2], whose offsets
+    count from there.
     """
     used = 0
     for number in range(len(lists)):

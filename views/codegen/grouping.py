@@ -137,7 +137,7 @@ class FirstRow:
 
     @property
     def head(self) -> int:
-        """What the merge program has for it."""
+        """The head of its steps in the merge program."""
         several = self.rows_max << STATE_BITS | self.row_words << WIDTH_SHIFT if self.rows_max else 0
         return int(State.FIRST) | several
 

@@ -110,10 +110,8 @@ def _numbered(limit: Limit) -> Relation:
     counts = limit_counts(limit)
     if counts is None:
         return limit
-    below, conditions, items = taken_apart(limit.input)
-    keys: tuple[SortKey, ...] = ()
-    if isinstance(below, Sort):
-        below, keys = below.input, below.keys
+    found, conditions, items = taken_apart(limit.input)
+    below, keys = (found.input, found.keys) if isinstance(found, Sort) else (found, ())
     source = Filter(below, conjunction(conditions)) if conditions else below
     width = len(source.schema)
     window = Window(source, ((NUMBER, WindowCall("row_number", (), INT8, (), keys)),))
@@ -222,7 +220,10 @@ def _firsts_of_all(sides: Sequence[Relation], window: Window, columns: Columns, 
     Of equal ones that of an earlier side.
     """
     ((name, call),) = window.calls
-    marks = [("side", Literal(0, INT8)), *([(NUMBER, Column(len(columns), NUMBER, INT8))] if several else [])]
+    marks: list[tuple[str, Expression]] = [
+        ("side", Literal(0, INT8)),
+        *([(NUMBER, Column(len(columns), NUMBER, INT8))] if several else []),
+    ]
     marked: list[Relation] = [
         Project(side, (*columns, ("side", Literal(number, INT8)), *marks[1:])) for number, side in enumerate(sides)
     ]
