@@ -10,7 +10,7 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
-from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
+from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, SortKey
 from sql.tree.relations import OutputColumn, Scan, Schema
 from sql.types.datatypes import (
     BOOL,
@@ -22,13 +22,14 @@ from sql.types.datatypes import (
     TIMESTAMP,
     TIMESTAMPTZ,
     SqlType,
+    array_of,
     numeric,
     scaled_numeric,
 )
 from views.codegen.finish_kernel import generate_finish_kernel
 from views.codegen.grouping import make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
-from views.model.nodes import FinishStep, Probe, StreamPipeline
+from views.model.nodes import FIRST_ROWS, FinishStep, Probe, StreamPipeline
 
 FOLDER = Path(__file__).parent / "golden"
 
@@ -91,6 +92,21 @@ STREAMS: dict[str, StreamPipeline] = {
         (call("gt", BOOL, N, integer(0)),),
         (("n", N), ("due", DUE)),
         (("count", COUNT), ("sum", AggregateCall("sum", (PRICE,), scaled_numeric(2)))),
+    ),
+    "several_first_rows": pipeline(
+        (),
+        (("shop", SHOP),),
+        (
+            (
+                "prices",
+                AggregateCall(
+                    FIRST_ROWS,
+                    (PRICE, Literal(3, INT8)),
+                    array_of(PRICE.type),
+                    order_by=(SortKey(AT, descending=True), SortKey(N)),
+                ),
+            ),
+        ),
     ),
     "skipping": pipeline(
         (call("or", BOOL, call("is_null", BOOL, N), call("ne", BOOL, N, integer(0))),),
