@@ -30,6 +30,7 @@ def answer(connection: Connection, query: str) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.slow
+@pytest.mark.turns(4, 1)
 def test_grouped_queries_are_postgresqls(server: AntumbraServer, postgres: PostgresCluster) -> None:
     with server.connect() as ours, postgres.connect() as theirs:
         for name, columns in SCHEMAS.items():
