@@ -50,7 +50,6 @@ from views.plan.rules.combine_groupings import is_combined, is_sketch
 # Spark's SQL.
 HEIGHT_MAX = 150
 CONNECTIVES = frozenset({"and", "or", "not"})
-RANKS = ("rank", "dense_rank")
 TIMES_OF_DAY = ("timestamp", "timestamptz")
 TIMES = (*TIMES_OF_DAY, "date")
 
@@ -89,23 +88,6 @@ def check_shape(root: Relation) -> None:
     breaker = _first_breaker(root)
     assert isinstance(breaker, Aggregate), f"{type(breaker).__name__} over a stream"
     assert breaker.sets is None, "grouping sets over a stream are groupings of their own"
-
-
-def _refused_window(window: Window, stream: str) -> SqlError:
-    """Return the refusal of window functions of a stream's rows."""
-    ranks = [call for _, call in window.calls if call.function in RANKS]
-    call = ranks[0] if ranks else window.calls[0][1]
-    part = window_text(call)
-    if call.function == "row_number" or ranks:
-        number = window_text(replace(call, function="row_number"))
-        hint = f"Keep the first rows: SELECT * FROM (SELECT *, {number} AS n FROM {stream}) q WHERE n <= 10."
-    else:
-        hint = (
-            f"Group by what PARTITION BY has, and join or read the groups: SELECT ..., ... FROM {stream} GROUP BY ...; "
-            f"or use the function above a grouping: SELECT ..., {part} FROM (SELECT ... FROM {stream} GROUP BY ...) g."
-        )
-    rule = EQUAL_ROWS if ranks else ROW_BY_ROW
-    return refused("a window function directly over a stream", part, rule, hint, call.position)
 
 
 def check_stream(stream: StreamPipeline) -> None:

@@ -82,7 +82,7 @@ def test_subqueries_over_rows_of_the_stream_are_named() -> None:
 
 def test_what_several_streams_have_no_parts_of_is_named() -> None:
     several = SetOperation("union", True, SALES, OTHER, SALES.schema)
-    chosen = (("d", AggregateCall("first", (col(SALES, "n"),), col(SALES, "n").type, position=3)),)
+    chosen = (("d", AggregateCall("first", (col(SALES, "n"),), col(SALES, "n").type, position=3, text="first")),)
     error = refusal(Aggregate(several, (), chosen))
     assert error.message == "first over UNION ALL of streams is not supported yet" and error.position == 3
     keys = (("shop", col(SALES, "shop")), ("item", col(SALES, "item")))

@@ -32,7 +32,9 @@ from views.share.reweighting import COUNTS, FLOATS, REPEATED
 REPEATED_ONCE = (*REPEATED, "bit_xor")
 # Of which only those of different values are made of finer groups.
 STATISTICS = frozenset(name for name, row in AGGREGATE_ROWS.items() if row.final == "variance")
-COMBINED = (*COUNTS, *REPEATED_ONCE, "sum", "avg", "grouping")
+# What adds up, and is 0 for no rows.
+ADDED_UP = (*COUNTS, "regr_count")
+COMBINED = (*ADDED_UP, *REPEATED_ONCE, "sum", "avg", "grouping")
 
 
 def split_unions(relation: Relation) -> Relation:
@@ -169,7 +171,7 @@ class Combination:
         if is_sketch(call):
             return [(name, AggregateCall("combine", (self._part(name, call),), call.type))], ""
         if call.function != "avg":
-            return [self._summed(name, call)], "count" if call.function in COUNTS else ""
+            return [self._summed(name, call)], "count" if call.function in ADDED_UP else ""
         (argument,) = call.arguments
         if argument.type.family in FLOATS:
             total = replace(call, function="sum", type=FLOAT8, arguments=(_float8(argument),))
