@@ -1,5 +1,5 @@
-"""Nexmark's queries that group, as continuous views, and the same in PostgreSQL; and those that
-wait.
+"""Nexmark's queries as continuous views, and the same in PostgreSQL: those that group, those of
+rows, and the first rows of a join.
 
 The texts are those of github.com/nexmark/nexmark in PostgreSQL's words: to_char for DATE_FORMAT,
 `date_time` for dateTime. What PostgreSQL lacks are windows, which have a text for each. q12 has the

@@ -442,6 +442,17 @@ def has_state(call: AggregateCall) -> bool:
     return True
 
 
+def has_room(calls: tuple[AggregateCall, ...]) -> bool:
+    """Tell whether a group has room for the first rows of which aggregates are."""
+    if not all(map(has_state, calls)):
+        return False
+    try:
+        *_, firsts = place_aggregates(calls)
+    except SqlError:
+        return False
+    return all(first.row_words <= ENTRY_WORDS_MAX and first.words <= FIRST_WORDS_MAX for first in firsts)
+
+
 def is_kept(state: str, kind: SqlType) -> bool:
     """Tell whether values of a type can be kept in a state.
 

@@ -11,13 +11,16 @@ states are found again in it by their numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sql.bind.sharing import written_out
-from sql.tree.relations import Relation
-from sql.tree.walks import rewrite_everywhere
+from sql.errors import SqlError
+from sql.tree.relations import Aggregate, Relation
+from sql.tree.walks import rewrite_everywhere, walk_relation
+from views.codegen.grouping import has_room
 from views.model.definition import JoinChoice
-from views.model.properties import scans
+from views.model.properties import is_ungrouped, scans
+from views.model.trees import relation_uses_now
 from views.plan.collected_lists import collected_lists
 from views.plan.eager.grouping import EagerGrouping
 from views.plan.first_groupings import first_groupings, scanned_rows, with_scans
@@ -93,7 +96,10 @@ def _prepared(root: Relation, eager: EagerGrouping) -> Relation:
 
     def before(relation: Relation) -> Relation:
         for step in BEFORE:
-            relation = step(relation)
+            made = step(relation)
+            if step is first_rows and made is not relation and not _keeps_first_rows(made, relation, eager.choice):
+                continue
+            relation = made
         return relation
 
     root = group_subqueries(rewrite_everywhere(root, anti_joins), streams)
@@ -106,3 +112,21 @@ def _prepared(root: Relation, eager: EagerGrouping) -> Relation:
         root, reductions = reduce_groups(root)
         eager.notices += reductions
     return root
+
+
+def _keeps_first_rows(made: Relation, relation: Relation, choice: JoinChoice) -> bool:
+    """Tell whether the groupings with first rows that an operator has become are those of stream
+    pipelines; otherwise all rows are kept.
+    """
+    before = set(map(id, walk_relation(relation)))
+    for part in walk_relation(made):
+        if id(part) in before or not isinstance(part, Aggregate) or not is_ungrouped(part.input):
+            continue
+        if relation_uses_now(part) or not has_room(tuple(call for _, call in part.aggregates)):
+            return False
+        try:
+            if EagerGrouping(replace(choice, eager_grouping=True)).step(part) is not part:
+                return False
+        except SqlError:
+            return False
+    return True

@@ -29,8 +29,8 @@ from sql.tree.walks import (
 )
 from sql.types.datatypes import BOOL, INT8, SqlType
 from views.model.nodes import FIRST
-from views.model.properties import cannot_fail
-from views.model.trees import parts, substitute, substitute_call, taken_apart, walk
+from views.model.properties import cannot_fail, scans
+from views.model.trees import parts, relation_uses_now, substitute, substitute_call, taken_apart, walk
 from views.plan.joins.casts import widens
 from views.plan.joins.join_graph import conjunction
 from views.plan.rules.first_rows import NUMBER, deciding_keys, limit_counts, numbered_rows, numbers_between
@@ -162,6 +162,8 @@ def _with_first_row(relation: Relation, stream_names: frozenset[str]) -> Relatio
     columns = {part.index: part for item in flat.items for part in walk(item) if isinstance(part, Column)}
     names = [column.name for column in relation.schema]
     if counts != (0, 1):
+        if len(scans(flat.bottom, "stream")) != 1 or relation_uses_now(flat.source):
+            return relation
         kept = [*flat.named_keys, *((column.name, column) for column in columns.values())]
         found = numbered_rows(flat.source, flat.keys, deciding, kept, max(counts[1], 1))
         number = Column(len(kept), NUMBER, INT8)
