@@ -81,7 +81,7 @@ def kept(query: str, stream_join: str = "frozen") -> list[tuple[str, str]]:
         ("SELECT s.t, x.y FROM s JOIN x ON s.a = x.a WHERE s.b / 2 > 1", [("a, b, t", "")]),
         ("SELECT rank() OVER (ORDER BY b) FROM s WHERE a = 1", [("b", "a = 1")]),
         ("SELECT q.a FROM (SELECT a, rank() OVER (ORDER BY b) n FROM s) q WHERE q.a = 1", [("a, b", "")]),
-        ("SELECT q.a FROM (SELECT a FROM s ORDER BY b LIMIT 3) q WHERE q.a = 1", [("a, b", "")]),
+        ("SELECT q.a FROM (SELECT a FROM s ORDER BY b OFFSET 3) q WHERE q.a = 1", [("a, b", "")]),
         ("SELECT a FROM s WHERE t = 'x' UNION ALL SELECT c FROM r", [("a", "t = 'x'"), ("c", "")]),
         ("SELECT n, count(*) FROM (SELECT row_number() OVER (ORDER BY a) n FROM s) q GROUP BY n", [("a", "")]),
     ],

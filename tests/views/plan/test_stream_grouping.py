@@ -81,7 +81,6 @@ def test_what_kernels_can_do_is_cut(query: str, left: list[str]) -> None:
         "SELECT id, (SELECT count(*) FROM s WHERE a < id) FROM items",
         "SELECT id, (SELECT sum(1 / a) FROM s WHERE a = id) FROM items",
         "SELECT id FROM items WHERE EXISTS (SELECT * FROM s WHERE a = id AND b < name)",
-        "SELECT id FROM items WHERE EXISTS (SELECT * FROM s WHERE a = id LIMIT 1)",
         "SELECT id, (SELECT array_agg(a) FROM s WHERE a = id) FROM items",
         "SELECT count(*) FROM (SELECT a FROM s LIMIT 3) q",
         "SELECT name, count(*) FROM items GROUP BY name",

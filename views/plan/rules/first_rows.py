@@ -126,10 +126,9 @@ def limit_counts(limit: Limit) -> tuple[int, int] | None:
     counts = [
         part.value if isinstance(part, Literal) else None for part in (limit.offset or Literal(0, INT8), limit.limit)
     ]
-    if not all(isinstance(count, int) for count in counts):
-        return None
     offset, rows = counts
-    assert isinstance(offset, int) and isinstance(rows, int)
+    if not isinstance(offset, int) or not isinstance(rows, int) or min(offset, rows) < 0:
+        return None
     return offset, offset + rows
 
 
