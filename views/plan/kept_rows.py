@@ -46,6 +46,7 @@ from sql.tree.relations import (
 )
 from sql.tree.walks import children, inputs, walk, with_inputs
 from sql.types.datatypes import BOOL, INT4, INT8, TEXT
+from views.codegen.grouping import KEYS_MAX
 from views.codegen.state_size import bytes_per_group
 from views.codegen.values import FLOATS, KEYED, element_form
 from views.model.nodes import StreamPipeline
@@ -206,6 +207,9 @@ class KeptRows:
             items[index] = (column.name, kept)
             differing = _differing(value)
             keys += [(column.name, value), *((f"{column.name}_{n}", part) for n, part in enumerate(differing, 1))]
+        if len(keys) > KEYS_MAX:
+            what = f"a view of rows of which {len(keys)} columns are kept, more than {KEYS_MAX},"
+            raise refused(what, "the rows of " + scans(source, "stream")[0], None, "Select fewer columns.")
         if conditions:
             source = Filter(source, conjunction(list(dict.fromkeys(conditions))))
         groups = Aggregate(source, tuple(keys), (("n", AggregateCall("count_star", (), INT8)),))

@@ -36,6 +36,7 @@ COLUMNS: dict[str, dict[str, SqlType]] = {
         "lj": array_of(JSON),
     },
     "x": {"a": INT4, "y": INT4},
+    "wide": {f"c{number}": INT4 for number in range(70)},
 }
 
 
@@ -113,6 +114,13 @@ def test_what_can_not_be_told_apart_is_refused(column: str) -> None:
     with pytest.raises(SqlError, match="a view of rows with a column of type") as failure:
         kept(f"SELECT {column} FROM u")
     assert failure.value.sqlstate == "0A000"
+
+
+def test_wide_rows_are_refused_by_their_columns() -> None:
+    items = ", ".join(f"u.f AS c{number}" for number in range(70))
+    assert len(kept(f"SELECT {items} FROM u")) == 1, "a column is kept once"
+    with pytest.raises(SqlError, match="of which 70 columns are kept, more than 63"):
+        kept("SELECT * FROM wide")
 
 
 def test_rows_that_meet_a_table_when_they_arrive_are_kept_above_the_join() -> None:
