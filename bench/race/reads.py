@@ -3,7 +3,8 @@
 A view's group, or a table's row by its primary key, in Antumbra beside a row by its primary key in
 PostgreSQL, by pgbench with eight connections; each is read as of the last commit. Events arrive in
 a COPY of their own every 100 ms, in Antumbra alone: its rates are compared with PostgreSQL's where
-nothing arrives. The read of an unchanged view has 1,000 rows. Values are reads per second.
+nothing arrives. Unchanged views of 10 and 1,000 rows are read beside `SELECT 1`; PostgreSQL's rates
+for tables of the same rows tell what the client takes for them. Values are reads per second.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ TABLE = "CREATE TABLE {} (k bigint PRIMARY KEY, n bigint, total bigint, most int
 COPY_ROWS = (TABLE.format("per_key_rows"), "INSERT INTO per_key_rows SELECT * FROM per_key")
 FILL = "SELECT i % {groups}, i % 1000 FROM generate_series(0, {last}) AS r(i)"
 GROUPS = 100_000
-UNCHANGED_GROUPS = 1000
+UNCHANGED_ROWS = (10, 1000)
 READS = 500
 EVENTS_PER_S = 50_000
 EVENT_PERIOD_S = 0.1
 CONNECTIONS = 8
-SELECT_ONE = f"{ANTUMBRA}, SELECT 1"
+SELECT_ONE = ", SELECT 1"
 
 
 @contextmanager
@@ -109,12 +110,30 @@ def require_equal(ours: Client, theirs: Client, groups_count: int) -> None:
 
 
 def unchanged(arena: Arena) -> None:
-    """Reads of a view while nothing changes, beside SELECT 1."""
-    fill = FILL.format(groups=UNCHANGED_GROUPS, last=20 * UNCHANGED_GROUPS - 1)
-    with antumbra(arena.folder, (*MAKE, f"INSERT INTO events {fill}")) as ours:
-        reads = {ANTUMBRA: b"SELECT * FROM per_key", SELECT_ONE: b"SELECT 1"}
-        measures = {whose: partial(read_rate, ours.client, query, READS) for whose, query in reads.items()}
-        arena.race("unchanged view of 1,000 rows", "reads/s", measures)
+    """Reads of views while nothing changes, beside SELECT 1, and of tables in PostgreSQL."""
+    grouped = "SELECT {k} AS k, count(*) AS n, sum(v) AS total, max(v) AS most FROM {rows} GROUP BY 1"
+    keys = {rows: f"k % {rows}" for rows in UNCHANGED_ROWS}
+    fill = FILL.format(groups=UNCHANGED_ROWS[-1], last=20 * UNCHANGED_ROWS[-1] - 1)
+    views = [f"CREATE VIEW rows_{rows} AS {grouped.format(k=k, rows='events')}" for rows, k in keys.items()]
+    tables = [
+        f"CREATE TABLE rows_{rows} AS {grouped.format(k=k, rows=f'({fill}) AS e(k, v)')}" for rows, k in keys.items()
+    ]
+    with ExitStack() as stack:
+        ours = stack.enter_context(antumbra(arena.folder, (MAKE[0], *views, f"INSERT INTO events {fill}")))
+        clients = {ANTUMBRA: ours.client}
+        if POSTGRES_PEER in arena.peers:
+            clients[POSTGRES] = stack.enter_context(postgres(arena.folder, tables)).client
+        for rows in UNCHANGED_ROWS:
+            answers = [
+                client.execute(f"SELECT * FROM rows_{rows} ORDER BY k".encode()).fetchall()
+                for client in clients.values()
+            ]
+            assert all(answer == answers[0] and len(answer) == rows for answer in answers), rows
+            measures: dict[str, Measure] = {}
+            for whose, client in clients.items():
+                measures[whose] = partial(read_rate, client, f"SELECT * FROM rows_{rows}".encode(), READS)
+                measures[whose + SELECT_ONE] = partial(read_rate, client, b"SELECT 1", READS)
+            arena.race(f"unchanged view of {rows:,} rows", "reads/s", measures)
 
 
 def read_rate(client: Client, query: bytes, reads_count: int) -> float:

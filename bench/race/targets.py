@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from bench.race.measuring import MILLISECONDS, Series
 from bench.race.plans import QUERIES
+from bench.race.reads import SELECT_ONE, UNCHANGED_ROWS
 from bench.race.servers import ANTUMBRA, NOT_WAITING, POSTGRES, UNLOGGED
 
 CONNECTIONS = {1: "1 connection", 8: "8 connections"}
@@ -163,12 +164,9 @@ TARGETS: Mapping[str, Sequence[Target]] = {
             )
             for what in ("read by key, prepared", "read by key, simple")
         ),
-        Target(
-            "read of an unchanged view of 1,000 rows against SELECT 1",
-            "unchanged view of 1,000 rows",
-            ANTUMBRA,
-            "Antumbra, SELECT 1",
-            0.7,
+        *(
+            Target(f"read of an {what} against SELECT 1", what, ANTUMBRA, f"{ANTUMBRA}{SELECT_ONE}", 0.7)
+            for what in (f"unchanged view of {rows:,} rows" for rows in UNCHANGED_ROWS)
         ),
     ],
     "refresh": [
