@@ -64,6 +64,19 @@ RETROACTIVE = "Tables are joined with the groups, so that a change counts for al
 
 
 @dataclass(frozen=True)
+class Explaining:
+    """The engines that an EXPLAIN asks, and the reader's settings.
+
+    Attributes:
+        shows_sql: the engines' SQL is shown too, as VERBOSE wants.
+    """
+
+    engines: QueryEngines
+    scanning: ScanSettings
+    shows_sql: bool
+
+
+@dataclass(frozen=True)
 class Measured:
     """The measurements of EXPLAIN ANALYZE.
 
@@ -118,14 +131,16 @@ def explain(
     if made is not None:
         return [*transform_lines(made, image), *("  " + line for line in relation_lines(bound.root))]
     form = statement.options.get("format", "text")
+    verbose = is_on(statement, "verbose")
+    how = Explaining(engines, scanning, verbose)
     if isinstance(explained, CreateView) and reads_stream(bound, image):
         drafts = drafted(explained, bound, image, settings)
-        plan, strands = planned_drafts(drafts, engines)
+        plan, strands = planned_drafts(drafts, how)
         if form != "text":
-            return in_form(form, shown_plan(plan, strands, engines.upper, above_in(scanning, engines, {})), None)
+            return in_form(form, shown_plan(plan, strands, engines.upper, above_in(how, {})), None)
         if explained.backfill is not None:
             told.append(f"Counts first, as if they were inserted into the stream, the rows of: {explained.backfill}")
-        told += above_lines(plan, strands, drafts.notices, scanning, engines)
+        told += above_lines(plan, strands, drafts.notices, how)
         return [*told, *plan_lines(plan, strands, engines.upper)]
     if uses_sequences(bound.root):
         bound = replace(bound, root=in_session(bound.root, SequenceSession(image, settings=lambda: settings)))
@@ -139,23 +154,23 @@ def explain(
     if form != "text":
         facts_of_all = only_relation(bound.root) | by_key | ({} if measured is None else measured.counted)
         left = dict(facts)
-        views = [shown_whole(whole, left, scanning, engines) for whole in wholes]
-        views += [shown_running(view, scanning, engines, known) for view, known in left.items()]
+        views = [shown_whole(whole, left, how) for whole in wholes]
+        views += [shown_running(view, how, known) for view, known in left.items()]
         return in_form(form, shown_query(over, engines.tables.explain(over), views, facts_of_all), measured)
     lines = [f"{name}: {value}" for name, value in by_key.items()]
-    lines += select_lines(bound, over, list(facts), streams_among(bound.relations, image), scanning, engines)
+    lines += select_lines(bound, over, list(facts), streams_among(bound.relations, image), how)
     lines += [groups_line(view, known) for view, known in facts.items()]
     lines += [
         f'{title(entry.chain.identity)}: groups by the time zone "{entry.zone}" of its creator'
         for entry in entries
         if entry.zone
     ]
-    lines += [line for whole in wholes for line in whole_lines(whole, scanning, engines)]
-    if measured is not None or is_on(statement, "verbose"):
+    lines += [line for whole in wholes for line in whole_lines(whole, how)]
+    if measured is not None or verbose:
         for view, known in facts.items():
-            lines += plan_lines(view.plan, [running(view, known)], engines.upper)
+            lines += plan_lines(view.plan, [running(view, known, verbose)], engines.upper)
             head = "Now:" if measured is None else "Measured:"
-            lines += [head, *fact_lines(shown_running(view, scanning, engines, known))]
+            lines += [head, *fact_lines(shown_running(view, how, known))]
     if measured is not None:
         lines += [f"{name}: {value}" for name, value in measured.summary.items()]
     return lines
@@ -199,29 +214,31 @@ def labelled(root: Relation, image: CatalogImage) -> Relation:
     return rewrite_everywhere(root, named)
 
 
-def upper_sql(root: Relation, scanning: ScanSettings, engines: QueryEngines) -> Mapping[str, str]:
+def upper_sql(root: Relation, how: Explaining) -> Mapping[str, str]:
     """Return the texts for the work above the states of a view, by their titles."""
-    root = substitute_now(root, scanning.now_us)
+    root = substitute_now(root, how.scanning.now_us)
     seen = over_groups(root)
-    if scanning.spark_groups_min >= 0 and is_for_spark(seen):
-        return engines.upper.explain(seen)
-    return {"DuckDB SQL": engines.tables.explain(root)}
+    if how.scanning.spark_groups_min >= 0 and is_for_spark(seen):
+        return how.engines.upper.explain(seen)
+    return {"DuckDB SQL": how.engines.tables.explain(root)}
 
 
-def upper_lines(root: Relation, scanning: ScanSettings, engines: QueryEngines) -> list[str]:
+def upper_lines(root: Relation, how: Explaining) -> list[str]:
     """Return the lines on the work above the states of a view, and its engine."""
-    return ["  " + line for line in [*relation_lines(root), *sql_lines(upper_sql(root, scanning, engines))]]
+    return [
+        "  " + line for line in [*relation_lines(root), *(sql_lines(upper_sql(root, how)) if how.shows_sql else [])]
+    ]
 
 
-def whole_lines(whole: ViewEntry, scanning: ScanSettings, engines: QueryEngines) -> list[str]:
+def whole_lines(whole: ViewEntry, how: Explaining) -> list[str]:
     """Return the lines on the work above the states of a view."""
     root = whole.plan.query([state.chain.label for state in whole.states])
     assert root is not None, whole.description.name
     name = identifier(whole.description.name)
-    made = engines.wholes.made(whole)
+    made = how.engines.wholes.made(whole)
     return [
         f"Upper pipeline of view {name}: for each version of its states and tables, kept, and shared by its readers",
-        *upper_lines(root, scanning, engines),
+        *upper_lines(root, how),
         *([] if made is None else [f"  {count_text(made, whole.states[0].chain.upkeep.last_upper)}"]),
     ]
 
@@ -236,26 +253,25 @@ def count_text(made: tuple[int, float], plan: str | None) -> str:
 def shown_whole(
     whole: ViewEntry,
     left: dict[Chain, Facts],
-    scanning: ScanSettings,
-    engines: QueryEngines,
+    how: Explaining,
 ) -> Shown:
     """Return the pipelines of a view over several states.
 
     left: the views that are not shown yet.
     """
-    made = engines.wholes.made(whole)
+    made = how.engines.wholes.made(whole)
     known: dict[str, object] = {} if made is None else {"Rows": made[0], "Upper Time": ms(made[1])}
     if (plan := whole.states[0].chain.upkeep.last_upper) is not None:
         known["Plan"] = plan
     strands = [running(state.chain, left.pop(state.chain)) for state in whole.states]
-    return shown_plan(whole.plan, strands, engines.upper, above_in(scanning, engines, known))
+    return shown_plan(whole.plan, strands, how.engines.upper, above_in(how, known))
 
 
-def above_in(scanning: ScanSettings, engines: QueryEngines, facts: Mapping[str, object]) -> Above:
+def above_in(how: Explaining, facts: Mapping[str, object]) -> Above:
     """Return what tells the engine of a query above states, with these facts."""
 
     def above(root: Relation) -> tuple[str, dict[str, object]]:
-        texts = upper_sql(root, scanning, engines)
+        texts = upper_sql(root, how)
         return engine_of(texts), {**texts, **facts}
 
     return above
@@ -284,22 +300,22 @@ def in_form(form: str, shown: Shown, measured: Measured | None) -> list[str]:
     return [json.dumps([plan], indent=2)]
 
 
-def running(view: Chain, facts: Facts) -> Strand:
+def running(view: Chain, facts: Facts, shows_sql: bool = False) -> Strand:
     """Return what is known of an existing state."""
-    return Strand(view.identity, view.state.kernel_paths[0], view.time_dependent, facts)
+    return Strand(view.identity, view.state.kernel_paths[0], view.time_dependent, facts, shows_sql=shows_sql)
 
 
-def shown_running(view: Chain, scanning: ScanSettings, engines: QueryEngines, facts: Facts) -> Shown:
+def shown_running(view: Chain, how: Explaining, facts: Facts) -> Shown:
     """Return the pipelines of an existing view of one stream."""
-    return shown_plan(view.plan, [running(view, facts)], engines.upper, above_in(scanning, engines, {}))
+    return shown_plan(view.plan, [running(view, facts)], how.engines.upper, above_in(how, {}))
 
 
-def planned_draft(draft: ViewDraft, engines: QueryEngines) -> tuple[Plan, Strand]:
+def planned_draft(draft: ViewDraft, how: Explaining) -> tuple[Plan, Strand]:
     """Return the plan of a state that is not made, with its kernel, and the views with which it
     would share its stream pipeline.
     """
     planned, twin = draft.plan()
-    kernel, notes = engines.kernels.folder / kernel_file_name(planned.plan.stream), draft.zone_notices
+    kernel, notes = how.engines.kernels.folder / kernel_file_name(planned.plan.stream), draft.zone_notices
     facts: Facts = {}
     if twin is not None:
         kernel, active = twin.state.kernel_paths[0], [one.chain for one in draft.image.states.values() if one.active]
@@ -307,12 +323,12 @@ def planned_draft(draft: ViewDraft, engines: QueryEngines) -> tuple[Plan, Strand
         if names:
             facts = {STREAM: {SHARED: names}}
             notes += (f"Its stream pipeline is that of view {names}: a row is folded once for all of them",)
-    return planned.plan, Strand(draft.identity, kernel, planned.time_dependent, facts, notes)
+    return planned.plan, Strand(draft.identity, kernel, planned.time_dependent, facts, notes, how.shows_sql)
 
 
-def planned_drafts(drafts: Drafts, engines: QueryEngines) -> tuple[Plan, list[Strand]]:
+def planned_drafts(drafts: Drafts, how: Explaining) -> tuple[Plan, list[Strand]]:
     """Return the plan of a view that is not made."""
-    planned = [planned_draft(draft, engines) for draft in drafts.states]
+    planned = [planned_draft(draft, how) for draft in drafts.states]
     strands, plans = [strand for _, strand in planned], [plan for plan, _ in planned]
     if drafts.over is None:
         return plans[0], strands
@@ -322,9 +338,7 @@ def planned_drafts(drafts: Drafts, engines: QueryEngines) -> tuple[Plan, list[St
     return over(plans, labels, with_zone(drafts.over.above(labels), zone)), strands
 
 
-def above_lines(
-    plan: Plan, strands: Sequence[Strand], notices: Sequence[str], scanning: ScanSettings, engines: QueryEngines
-) -> list[str]:
+def above_lines(plan: Plan, strands: Sequence[Strand], notices: Sequence[str], how: Explaining) -> list[str]:
     """Return the lines on the query above the states of a plan, none for a plan without one."""
     root, view = plan.query([strand.identity.label for strand in strands]), strands[0].identity.view
     if root is None:
@@ -334,7 +348,7 @@ def above_lines(
         f"View {identifier(view.name)} over {count} of streams, kept for it as states; for each version of these runs",
         *([RETROACTIVE] if view.joins.stream_join == "retroactive" else []),
         *(notice[:1].upper() + notice[1:] for notice in notices),
-        *upper_lines(root, scanning, engines),
+        *upper_lines(root, how),
     ]
 
 
@@ -343,22 +357,21 @@ def select_lines(
     over: Relation,
     views: list[Chain],
     streams: Sequence[Stream],
-    scanning: ScanSettings,
-    engines: QueryEngines,
+    how: Explaining,
 ) -> list[str]:
     """Return how a SELECT is answered, and what happens to the rows of its streams.
 
     over: the query over whole versions.
     """
-    folded = frozenset(stream.name for stream in streams if is_folded(stream, scanning))
+    folded = frozenset(stream.name for stream in streams if is_folded(stream, how.scanning))
     (rest,), groupings = cut_groupings([over], folded) if folded else ([over], [])
     _, collected = cut_groupings([rest], frozenset(stream.name for stream in streams))
     engine = EMBEDDED
-    if groupings and scanning.spark_groups_min >= 0 and engines.upper.is_ready and is_work(rest):
-        engine = f"Spark from {scanning.spark_groups_min} groups on (min_spark_groups), else in {EMBEDDED}"
+    if groupings and how.scanning.spark_groups_min >= 0 and how.engines.upper.is_ready and is_work(rest):
+        engine = f"Spark from {how.scanning.spark_groups_min} groups on (min_spark_groups), else in {EMBEDDED}"
     needed = needed_columns(bound.root)
     return [
-        *explain_select(replace(bound, root=rest), views, engines.tables, engine),
+        *explain_select(replace(bound, root=rest), views, how.engines.tables, engine, how.shows_sql),
         *(stream_line(stream, needed[stream.name]) for stream in streams),
         *grouping_lines("Folded in kernels:", groupings),
         *grouping_lines("Collected; folded in kernels when the ring holds min_stream_kernel_size:", collected),

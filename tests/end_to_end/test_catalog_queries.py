@@ -22,8 +22,10 @@ def test_copy_and_explain(server: AntumbraServer) -> None:
             assert b"".join(copy) == b"a,integer\nb,text\n"
         with connection.cursor().copy("COPY (SELECT count(*) FROM pg_am) TO STDOUT") as copy:
             assert b"".join(copy) == b"3\n"
-        lines = [row[0] for row in connection.execute("EXPLAIN " + query)]
-        assert "Scan catalog pg_attribute" in [str(line).strip() for line in lines] and "  DuckDB SQL:" in lines
+        for verbose in ("", "VERBOSE "):
+            lines = [row[0] for row in connection.execute(f"EXPLAIN {verbose}{query}".encode())]
+            assert "Scan catalog pg_attribute" in [str(line).strip() for line in lines]
+            assert ("  DuckDB SQL:" in lines) == bool(verbose)
         (measured,) = connection.execute("EXPLAIN (ANALYZE, FORMAT JSON) SELECT * FROM pg_am").fetchone() or ()
         assert isinstance(measured, list) and measured[0]["Plan"]["Actual Rows"] == 3
         assert measured[0]["Plan"]["Relation Name"] == "pg_am"

@@ -67,6 +67,7 @@ class Strand:
         is_time_dependent: no version of the rows can be used again.
         actual: what is measured.
         notes: for people, below all pipelines.
+        shows_sql: the engines' SQL is among the lines of the pipelines.
     """
 
     identity: StateDefinition
@@ -74,6 +75,7 @@ class Strand:
     is_time_dependent: bool
     actual: Actual = field(default_factory=dict)
     notes: Sequence[str] = ()
+    shows_sql: bool = True
 
     @property
     def stream_join(self) -> str:
@@ -130,14 +132,14 @@ def pipeline_lines(pipeline: Pipeline, strand: Strand, executor: UpperExecutor) 
             return [TITLES[pipeline.kind], *_indented(step_lines(work))]
         case UpperPipeline():
             texts = executor.explain(work.relation)
-            lines = [*relation_lines(work.relation), *sql_lines(texts)]
+            lines = [*relation_lines(work.relation), *(sql_lines(texts) if strand.shows_sql else [])]
             return [f"Upper pipeline: on each refresh, in {engine_of(texts)}", *_indented(lines)]
         case StreamPipeline():
             computed = (f"Computed before the kernel: {text}" for text in computed_texts(work))
             lines = [*stream_lines(work), *computed, *kept_lines(work), f"Kernel: {strand.file}"]
             return ["Stream pipeline: on each insert, in kernels", *_indented(lines)]
         case Probe():
-            return static_lines(work, executor, strand.stream_join)
+            return static_lines(work, executor, strand)
         case QueryAbove():
             raise AssertionError("a query is above the rows of states")
 
@@ -154,16 +156,17 @@ def sql_lines(texts: Mapping[str, str]) -> list[str]:
 
 
 def explain_select(
-    bound: BoundQuery, views: Sequence[Chain], printer: QueryPrinter, engine: str = EMBEDDED
+    bound: BoundQuery, views: Sequence[Chain], printer: QueryPrinter, engine: str = EMBEDDED, shows_sql: bool = True
 ) -> list[str]:
-    """Return how a SELECT is answered: the engine and the embedded engine's SQL, then which version
-    of which view.
+    """Return how a SELECT is answered: the engine, and the embedded engine's SQL if that is wanted,
+    then which version of which view.
     """
     kinds = {scan.kind for scan in scans(bound.root)}
     names = {"stream": "streams", "rows": "groups of streams"}
     read = " and ".join([*(name for kind, name in names.items() if kind in kinds), "stored versions"])
     lines = [f"Query on {read}, in {engine}", *_indented(relation_lines(bound.root))]
-    lines += [INDENT + "DuckDB SQL:", *_indented(_indented(printer.explain(bound.root).splitlines()))]
+    if shows_sql:
+        lines += [INDENT + "DuckDB SQL:", *_indented(_indented(printer.explain(bound.root).splitlines()))]
     if len(views) > 1:
         lines.append("All views are cut at one position per stream, between two commits")
     return lines + [line for view in views for line in _version_lines(view)]
@@ -216,18 +219,18 @@ MET = {
 }
 
 
-def static_lines(probe: Probe, executor: UpperExecutor, stream_join: str) -> list[str]:
+def static_lines(probe: Probe, executor: UpperExecutor, strand: Strand) -> list[str]:
     """Return the pipeline of a build side, what rows of the stream meet of it, and what is kept of
     it.
     """
-    schema = probe.build.schema
+    schema, stream_join = probe.build.schema, strand.stream_join
     again = ", and again when its tables change" if stream_join == "arrival" else ""
     how = "in DuckDB" if probe.stored is None else "as stored"
     lines = [f"Static pipeline {identifier(probe.name)}: once, at CREATE VIEW, {how}{again}"]
     if any(True for _ in relation_names(probe.build)):
         lines.append(f"{INDENT}Rows meet its tables as they are {MET[stream_join]} (stream_join = {stream_join})")
     lines += _indented(relation_lines(probe.build))
-    if probe.stored is None:
+    if probe.stored is None and strand.shows_sql:
         lines += _indented(sql_lines(executor.explain(probe.build)))
     keys = ", ".join(identifier(schema[place].name) for _, place in probe.keys) or "none, every row matches"
     kept = ", ".join(identifier(column.name) for column in schema[: probe.kept]) or "only how many rows match"
