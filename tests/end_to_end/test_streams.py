@@ -201,7 +201,8 @@ def test_explain_shows_the_pipelines(server: AntumbraServer) -> None:
     with server.connect() as connection:
         connection.execute("CREATE FOREIGN TABLE ex (k int, v int) SERVER stream")
         lines = connection.execute(
-            "EXPLAIN VERBOSE CREATE VIEW ex_v AS SELECT n, count(*) FROM (SELECT k, sum(v) AS n FROM ex WHERE v > 0 GROUP BY k) AS q GROUP BY n"
+            "EXPLAIN VERBOSE CREATE VIEW ex_v AS "
+            "SELECT n, count(*) FROM (SELECT k, sum(v) AS n FROM ex WHERE v > 0 GROUP BY k) AS q GROUP BY n"
         ).fetchall()
         text = "\n".join(str(line) for (line,) in lines)
         for piece in ("Stream pipeline", "Upper pipeline", "Spark SQL", "kernels/", "sum"):
