@@ -230,22 +230,22 @@ class BindRuns:
         together: with one text of their statements.
         """
         statements = self._session.names.statements
-        numbers = self._places(run, row, stop)[:, HEAD]
+        numbers = self._places(run, row, stop)[:, HEAD].tolist()
         found: dict[tuple[Any, ...], Alike] = {}
         text = None
-        firsts = sorted(zip(*np.unique(numbers, return_index=True)[::-1], strict=True))
-        for place, number in firsts:
-            bind = next(read_run(run, row + int(place)))
+        for number in dict.fromkeys(numbers):
+            place = row + numbers.index(number)
+            bind = next(read_run(run, place))
             prepared = statements.get(bind.statement) if isinstance(bind, Bind) else None
             shape = None
             if isinstance(bind, Bind) and prepared is not None and text in (None, prepared.text):
                 shape = self._shape(prepared, bind, image)
             if shape is None or prepared is None or not isinstance(bind, Bind):
-                return list(found.values()), row + int(place)
+                return list(found.values()), place
             text = prepared.text
             alike = prepared.declared, prepared.parameter_types, bind.parameter_formats
             formats = expand(bind.parameter_formats, len(shape.layout))
-            found.setdefault(alike, Alike(shape, formats, [])).heads.append(int(number))
+            found.setdefault(alike, Alike(shape, formats, [])).heads.append(number)
         return list(found.values()), stop
 
     def _places(self, run: BindRun, row: int, stop: int) -> npt.NDArray[np.int64]:
@@ -271,12 +271,15 @@ class BindRuns:
         payload = memoryview(run.payload)[run.message_start(row) : run.message_start(stop)]
         places = self._places(run, row, stop)
         starts, numbers = places[:, VALUES] - places[0, MESSAGE], places[:, HEAD]
-        count, mine = stop - row, places[:0, HEAD]
+        owners = np.empty(len(run.heads), np.int64)
+        for number, part in enumerate(parts):
+            owners[part.heads] = number
+        owners, count, mine = owners[numbers], stop - row, places[:0, HEAD]
         while count:
             found: list[tuple[npt.NDArray[np.int64], Morsel]] = []
             try:
-                for part in parts:
-                    mine = np.flatnonzero(np.isin(numbers[:count], part.heads))
+                for number, part in enumerate(parts):
+                    mine = np.flatnonzero(owners[:count] == number)
                     if len(mine):
                         found.append((mine, part.shape.decode(payload, starts[mine], part.formats, reader)))
                 return in_order(found, parts[0].shape.target.layout)
