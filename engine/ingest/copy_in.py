@@ -8,9 +8,9 @@ thread, and staged. Must not write to the socket; the session does.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from engine.catalog.image import CatalogImage
 from engine.catalog.published import PublishedCatalog
@@ -18,17 +18,10 @@ from engine.commit.committer import Committer
 from engine.commit.staging import StatementStage
 from engine.commit.string_admission import FullBufferError
 from engine.commit.transactions import Transactions
-from engine.ingest.copy_arrow import ArrowDecoder
 from engine.ingest.copy_blocks import BLOCKS_AT_ONCE_MAX, Beside, Submit
-from engine.ingest.copy_decoders import Decoder, make_decoder
-from engine.ingest.copy_lines import read_by_line
-from engine.ingest.field_readers import ColumnError, FieldReader
 from engine.ingest.insert import InsertTarget
-from engine.ingest.received_copy import ReceivedCopy
-from engine.streams.failing_rows import FailingRowError
-from ringbuffer.decode.copy_binary import BinaryDecoder
-from ringbuffer.memory.columns import Layout, Morsel
-from ringbuffer.memory.error_codes import RowError
+from engine.ingest.stream_copy import StreamCopy
+from ringbuffer.memory.columns import Morsel
 from sql.errors import SqlError
 from sql.parse.statements.parts import CopyOptions
 from sql.times.input_styles import InputStyles
@@ -77,7 +70,7 @@ class Publishing:
     is_first: bool
 
 
-class CopyIn(ReceivedCopy):
+class CopyIn(StreamCopy):
     """One COPY under way.
 
     Attributes:
@@ -96,13 +89,10 @@ class CopyIn(ReceivedCopy):
         styles: InputStyles,
         publishing: Publishing,
     ) -> None:
-        super().__init__(target.entry.description.name, target.columns, options, time_zone, styles, server.block_bytes)
+        super().__init__(target, options, now_us, time_zone, styles, server.block_bytes)
         self.needs_room = False
         self._server = server
-        self._target = target
         self._image = image
-        self._now_us = now_us
-        self._reader = None if target.is_decoded else FieldReader(time_zone, styles)
         self._publishing = publishing
         self._published_rows = 0
         self._said_published = False
@@ -112,7 +102,6 @@ class CopyIn(ReceivedCopy):
         # Adds rows to the stage while later ones are decoded, but only while a thread decodes.
         self._staging = Beside(server.beside)
         self._is_finished = False
-        self._decoder = self._new_decoder(target.arriving, options.header)
         self._stage = self._new_stage()
 
     def take(self, data: bytes | memoryview) -> bool:
@@ -193,78 +182,19 @@ class CopyIn(ReceivedCopy):
             if self._dropped.is_set():
                 self.drop()
 
-    def _decode(self, is_end: bool = False) -> None:
-        if self._dropped.is_set():
-            return
-        data, carried, lines_before = self._taken(is_end)
-        try:
-            self._add(self._decoder.feed(*data))
-            if is_end:
-                self._add(self._decoder.finish())
-        except (RowError, FailingRowError, ColumnError) as error:
-            # The error of an earlier row comes first.
-            self._staging.wait()
-            if isinstance(self._decoder, ArrowDecoder):
-                assert not isinstance(error, RowError), error
-                raise self.with_published(self._placed(error, self.rows_count + 1 + error.row, None)) from None
-            failure = self._first_failure(b"".join((carried, *data)), lines_before)
-            if failure is not None:
-                raise self.with_published(failure) from None
-            assert not isinstance(error, ColumnError), error
-            raise self.with_published(self._unread(error) if isinstance(error, RowError) else error) from None
+    def _take_rows(self, rows: Morsel) -> None:
+        if self._stage.views_count >= VIEWS_BESIDE_MIN:
+            self._staging.do(self._stage_rows, rows)
+        else:
+            self._stage_rows(rows)
 
-    def _add(self, morsels: Iterable[Morsel]) -> None:
-        for morsel in morsels:
-            if self._dropped.is_set():
-                return
-            rows = self._whole(morsel)
-            if self._stage.views_count >= VIEWS_BESIDE_MIN:
-                self._staging.do(self._stage_rows, rows)
-            else:
-                self._stage_rows(rows)
-            self.rows_count += rows.rows_count
+    def _settle(self) -> None:
+        self._staging.wait()
 
     def _stage_rows(self, rows: Morsel) -> None:
         self._stage.add(rows)
         if self._publishing.is_first:
             self._server.committer.log_ahead(self._stage, rows)
-
-    def _whole(self, morsel: Morsel) -> Morsel:
-        target = self._target
-        if self._reader is not None:
-            morsel = self._reader.rows(morsel, target.columns, target.layout, [self._is_binary] * len(target.layout))
-        return target.rows(morsel, self._now_us, self._time_zone)
-
-    def _new_decoder(self, layout: Layout, header: bool) -> Decoder:
-        target, options = self._target, replace(self._options, header=header)
-        fallback = target.fallback(self._time_zone, self._styles)
-        return make_decoder(target.entry.description, layout, fallback, options, self._time_zone)
-
-    def _first_failure(self, data: bytes, lines_before: int) -> SqlError | None:
-        """Return the error of the first row with a forbidden NULL or a field that is read by
-        column, with its place.
-
-        None: another error comes before it.
-        """
-        header = self._options.header and lines_before == 0
-        decoder = self._new_decoder(tuple(replace(one, not_null=False) for one in self._target.arriving), header)
-        rows_before = 0
-        try:
-            if isinstance(decoder, BinaryDecoder | ArrowDecoder):
-                found: Iterable[tuple[int, str, Iterable[Morsel]]] = [(0, "", decoder.feed(data))]
-            else:
-                found = read_by_line(decoder, data, header)
-            for number, text, morsels in found:
-                for morsel in morsels:
-                    try:
-                        self._whole(morsel)
-                    except (FailingRowError, ColumnError) as failure:
-                        line = lines_before + (number or rows_before + 1 + failure.row)
-                        return self._placed(failure, line, text if number else None)
-                    rows_before += morsel.rows_count
-        except RowError:
-            pass
-        return None
 
     def _publish_due(self) -> bool:
         if self._publishing.interval_ms is None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
@@ -18,6 +19,7 @@ from typing import BinaryIO
 from sql.errors import SqlError
 
 READ = os.O_RDONLY
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 WRITE = os.O_WRONLY | os.O_CREAT
 # Of a new file, whatever the server's other files have: it is made for the client, as in
 # PostgreSQL.
@@ -31,6 +33,30 @@ HINT = (
 def open_to_read(folder: Path | None, name: str) -> BinaryIO:
     """Return a file, open for reading."""
     return os.fdopen(_open_below(folder, name, READ, "reading"), "rb")
+
+
+def files_named(folder: Path | None, name: str) -> list[str]:
+    """Return the names of the files that a name stands for, in whose last step * is any text, in
+    order. Raises 58P01 where there is none.
+    """
+    parts = _parts(folder, name)
+    if "*" not in parts[-1]:
+        return [name]
+    assert folder is not None, "without a folder no name is allowed"
+    try:
+        descriptor = os.open(folder, FOLDER)
+        for part in parts[:-1]:
+            descriptor = _step(descriptor, part, FOLDER)
+        try:
+            shape = re.compile(".*".join(map(re.escape, parts[-1].split("*"))), re.DOTALL)
+            found = sorted(one for one in os.listdir(descriptor) if shape.fullmatch(one))
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise _refusal(error, name, "reading") from None
+    if not found:
+        raise SqlError("58P01", f'there is no file "{name}"')
+    return [str(PurePosixPath(*parts[:-1], one)) for one in found]
 
 
 def open_to_write(folder: Path | None, name: str) -> BinaryIO:
@@ -51,9 +77,9 @@ def _open_below(folder: Path | None, name: str, flags: int, purpose: str) -> int
     parts = _parts(folder, name)
     assert folder is not None, "without a folder no name is allowed"
     try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        descriptor = os.open(folder, FOLDER)
         for part in parts[:-1]:
-            descriptor = _step(descriptor, part, os.O_RDONLY | os.O_DIRECTORY)
+            descriptor = _step(descriptor, part, FOLDER)
         # A pipe without a writer would hold the statement up for ever.
         descriptor = _step(descriptor, parts[-1], flags | os.O_NONBLOCK)
     except OSError as error:

@@ -3,17 +3,22 @@ stream.
 
 Enters: the statement, and the entry of its view. Leaves: the states of the view with the groups of
 these rows, which its stream pipeline has made of them as of inserted rows. The rows are those of
-one snapshot of the tables. What was written to the stream since then is taken from the ring, the
-last of it while the view is committed, so that a transaction that has written to both is counted
-once. Must not commit.
+one snapshot of the tables, or of files of the server. What was written to the stream since then is
+taken from the ring, the last of it while the view is committed, so that a transaction that has
+written to both is counted once. Must not commit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+import pyarrow as pa
 
 from engine.catalog.image import StreamEntry, TableEntry, ViewEntry
 from engine.execution.work import Work
+from engine.ingest.file_rows import FileRows
+from engine.ingest.insert import InsertTarget, make_target
 from engine.statements.table_writes import settled
 from engine.statements.write import MORSEL_ROWS, insert_target
 from engine.streams.backfills import Progress
@@ -27,9 +32,8 @@ from sql.bind.queries.query import bind_query
 from sql.bind.writes.insert import BoundInsert, bind_insert
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import as_written, name_of, schema_of
-from sql.parse.grammar.queries import STARTS
 from sql.parse.parse import parse
-from sql.parse.statements.create_view import CreateView
+from sql.parse.statements.create_view import CreateView, is_file, is_query
 from sql.parse.statements.insert import Insert
 from sql.parse.statements.select import Select
 from sql.tree.relations import BoundQuery
@@ -39,7 +43,37 @@ from views.model.trees import uses_now
 from views.upkeep.chain import Chain
 from views.upkeep.commit_buffers import is_large
 
-HINT = "The option is a table, or a query over tables, with columns of the stream."
+HINT = "The option is a table, a query over tables, or a .csv or .parquet file, with columns of the stream."
+
+
+class TableRows:
+    """The rows of a query over tables, as those of an INSERT into the stream.
+
+    All of them are in memory.
+    """
+
+    def __init__(self, stream: StreamEntry, source: BoundInsert, work: Work) -> None:
+        self._target = insert_target(stream, source, work)
+        self._source = source
+        self._work = work
+        self._rows: pa.Table | None = None
+
+    def count(self) -> int:
+        """Run the query, and return how many rows there are."""
+        transaction = self._work.transaction
+        source = settled(self._source, (), transaction.now_us)
+        assert isinstance(source, BoundInsert)
+        rows = self._work.server.transactions.begin_tables(transaction).query(source.source, {})
+        self._rows = rows
+        return len(rows)
+
+    def read(self) -> Iterator[Morsel]:
+        """Yield the rows that were counted, as whole rows of the stream."""
+        rows, target, work = self._rows, self._target, self._work
+        assert rows is not None, "the query was run"
+        for start in range(0, rows.num_rows, MORSEL_ROWS):
+            piece = morsel_from_arrow(rows.slice(start, min(MORSEL_ROWS, rows.num_rows - start)), target.layout)
+            yield target.rows(piece, work.transaction.now_us, work.settings.time_zone)
 
 
 @dataclass
@@ -47,13 +81,13 @@ class Backfill:
     """A backfill of a new view.
 
     Attributes:
-        source: its rows as those of an INSERT into the stream.
+        source: where its rows are.
         position: how many tuples the stream had when the snapshot was taken; more are counted
             then.
     """
 
     stream: StreamEntry
-    source: BoundInsert
+    source: TableRows | FileRows
     work: Work
     progress: Progress
     position: int = 0
@@ -77,18 +111,13 @@ class Backfill:
         work, running = self.work, self.work.server.transactions.backfills
         running.append(self.progress)
         try:
-            tables = work.server.transactions.begin_tables(work.transaction)
-            source = settled(self.source, (), work.transaction.now_us)
-            assert isinstance(source, BoundInsert)
-            rows = tables.query(source.source, {})
-            target, now_us = insert_target(self.stream, source, work), work.transaction.now_us
-            self.progress.phase, self.progress.rows_total = "counting rows", rows.num_rows
-            for start in range(0, rows.num_rows, MORSEL_ROWS):
+            self.progress.rows_total = self.source.count()
+            self.progress.phase = "counting rows"
+            for rows in self.source.read():
                 work.threads.check_cancelled()
-                piece = morsel_from_arrow(rows.slice(start, min(MORSEL_ROWS, rows.num_rows - start)), target.layout)
-                whole = target.rows(piece, now_us, work.settings.time_zone)
-                self._count(chains, whole if has_arrival(whole, self.stream.stream) else arrived(whole, now_us))
-                self.progress.rows_done += piece.rows_count
+                now_us = work.transaction.now_us
+                self._count(chains, rows if has_arrival(rows, self.stream.stream) else arrived(rows, now_us))
+                self.progress.rows_done += rows.rows_count
             self.progress.phase = "catching up with the stream"
             self._catch_up(chains)
         finally:
@@ -150,21 +179,32 @@ def new_backfill(statement: CreateView, bound: BoundQuery, work: Work) -> Backfi
     (name,) = streams
     entry = image.entries[name]
     assert isinstance(entry, StreamEntry)
+    progress = Progress(work.settings.captured().process_id, statement.name, name)
+    return Backfill(entry, rows_of(statement.backfill, entry, work), work, progress)
+
+
+def rows_of(text: str, stream: StreamEntry, work: Work) -> TableRows | FileRows:
+    """Return the rows that the option means. Raises 42501, and the errors of its query."""
+    settings, now_us = work.settings, work.transaction.now_us
+    if is_file(text):
+
+        def target(names: Sequence[str]) -> InsertTarget:
+            places = [(name, 0) for name in names]
+            return make_target(stream, places, work.server.engines.tables, now_us, settings.time_zone)
+
+        return FileRows(text, work.server.config, target, now_us, settings.time_zone, settings.input_styles)
     try:
-        source = bound_rows(statement.backfill, name, work)
+        return TableRows(stream, bound_rows(text, stream.description.name, work), work)
     except SqlError as error:
         # Of the option, and not of the statement.
         error.position = None
         error.hint = error.hint or HINT
         raise
-    return Backfill(entry, source, work, Progress(work.settings.captured().process_id, statement.name, name))
 
 
 def bound_rows(text: str, stream: str, work: Work) -> BoundInsert:
     """Return the rows of a table or query as those of an INSERT into the columns of their names."""
-    words = text.split(maxsplit=1)
-    is_query = bool(words) and (words[0].lower() in STARTS or text.lstrip().startswith("("))
-    statements = parse(text if is_query else f"TABLE {text}")
+    statements = parse(text if is_query(text) else f"TABLE {text}")
     if len(statements) != 1 or not isinstance(statements[0], Select):
         raise SqlError("22023", f'invalid value for option "backfill": "{text}"')
     image, settings, query = work.image, work.settings.captured(), statements[0].query

@@ -30,6 +30,7 @@ class CreateView(
         ("name", Right.CREATE),
         ("name", Right.REPLACE),
         ("query", Right.NAME_SCHEMAS),
+        ("file", Right.READ_FILE),
     ),
 ):
     """The statement CREATE [OR REPLACE] VIEW name [(columns)] [WITH (options)] AS query.
@@ -40,8 +41,8 @@ class CreateView(
         reset: a replaced view may lose what it has counted; this is not in `options`.
         from_now: a replaced view keeps what it has counted and chooses rows in another way from now
             on; this is not in `options` either.
-        backfill: a table or a query whose rows the view counts first, as if they had been inserted
-            into its stream; None: none. Nor is this in `options`.
+        backfill: a table, a query or a file whose rows the view counts first, as if they had been
+            inserted into its stream; None: none. Nor is this in `options`.
         has_schema: the name was written with a schema.
     """
 
@@ -58,18 +59,25 @@ class CreateView(
     has_schema: bool = False
 
     @property
+    def file(self) -> str | None:
+        """The file of the server whose rows the view counts first, or None."""
+        return self.backfill if self.backfill is not None and is_file(self.backfill) else None
+
+    @property
     def is_transform(self) -> bool:
         """True for a view that makes rows of one stream rows of another."""
         return self.options.get("action") == "transform"
 
 
+# How names of files end; a table whose name ends so is written in quotes.
+FILES = (".csv", ".parquet")
 # The values of each option as they are written, and how default_stream_join is set.
 STREAM_JOINS = ("frozen", "arrival", "retroactive")
 OPTIONS = {
     "on_error": ("reject", "skip"),
     "reset": ("true", "false", "on", "off"),
     "replace": ("from_now",),
-    # A table or a query.
+    # A table, a query, or a file.
     "backfill": (),
     "eager_grouping": ("true", "false", "on", "off"),
     "stream_join": STREAM_JOINS,
@@ -144,3 +152,14 @@ def create_view(cursor: Cursor) -> CreateView:
         backfill,
         has_schema,
     )
+
+
+def is_file(text: str) -> bool:
+    """Tell whether the option backfill names a file of the server, and no table or query."""
+    return text.lower().endswith(FILES) and not is_query(text)
+
+
+def is_query(text: str) -> bool:
+    """Tell whether the option backfill is a query, and no name."""
+    words = text.split(maxsplit=1)
+    return bool(words) and (words[0].lower() in queries.STARTS or text.lstrip().startswith("("))
