@@ -94,12 +94,7 @@ class InsertTarget:
     @property
     def late(self) -> dict[int, int]:
         """The columns that no kernel reads, each with the literals that a decoder takes for it."""
-        return {
-            index: (STRINGS_AND_NUMBERS if column.type.family == "numeric" else STRINGS)
-            | cast_type(column) << LATE_BITS
-            for index, column in enumerate(self.columns)
-            if not has_kernel(column.type)
-        }
+        return late_literals(self.columns)
 
     @property
     def takes(self) -> dict[int, int]:
@@ -135,6 +130,15 @@ class InsertTarget:
                 data[index] = np.full(1, now_in(self.entry.stream.stored[index], now_us, time_zone), data[index].dtype)
             defaults = replace(defaults, data=tuple(data))
         return whole_rows(self.entry.stream, given, self.targets, defaults, time_zone)
+
+
+def late_literals(columns: Sequence[ColumnDescription]) -> dict[int, int]:
+    """Return the columns that no kernel reads, each with the literals that a decoder takes for it."""
+    return {
+        index: (STRINGS_AND_NUMBERS if column.type.family == "numeric" else STRINGS) | cast_type(column) << LATE_BITS
+        for index, column in enumerate(columns)
+        if not has_kernel(column.type)
+    }
 
 
 def cast_type(column: ColumnDescription) -> int:
@@ -204,11 +208,9 @@ def head_target(head: str, image: CatalogImage, settings: SessionSettings, engin
     """
     match = HEAD.match(head)
     assert match is not None, head
-    *names, listed = match.groups()
-    written = as_written(tuple(_meant(name) for name in names if name is not None))
-    columns = None if listed is None else [(_meant(name), 0) for name in listed.split(",")]
+    names, columns = head_names(match)
     try:
-        entry = image.entries.get(found_key(written, settings, image.entries.get))
+        entry = image.entries.get(found_key(as_written(names), settings, image.entries.get))
         if not isinstance(entry, StreamEntry):
             return None
         found = now_columns(entry, entry.stream.places_of(listed_columns(entry.description, columns)))
@@ -217,6 +219,15 @@ def head_target(head: str, image: CatalogImage, settings: SessionSettings, engin
         return replace(make_target(entry, columns, engine, 0, "UTC"), now_columns=found)
     except SqlError:
         return None
+
+
+def head_names(match: re.Match[str]) -> tuple[tuple[str, ...], list[tuple[str, int]] | None]:
+    """Return the parts of the relation's name in a match of HEAD, and the columns that it lists,
+    without their positions.
+    """
+    *names, listed = match.groups()
+    columns = None if listed is None else [(_meant(name), 0) for name in listed.split(",")]
+    return tuple(_meant(name) for name in names if name is not None), columns
 
 
 def _meant(name: str) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from engine.execution.prepared import Prepared, prepare
 from engine.scheduler.threads import TEXT_AT_ONCE_MAX
 from engine.sessions.staged_inserts import inserted
+from engine.statements.literal_insert import CHARACTERS_MIN, literal_insert
 from sql.catalog.schemas import find_relation
 from sql.dialects.door import translate
 from sql.errors import SqlError
@@ -151,8 +152,17 @@ async def staged_portal(session: Session, portal: Portal) -> bytes | None:
 async def parsed(session: Session, text: str) -> Sequence[Statement]:
     """Return the statements of a Query."""
     if len(text) <= TEXT_AT_ONCE_MAX:
-        return parse(session.settings.checked_text(text))
-    return await timed(session, lambda: parse(session.settings.checked_text(text)))
+        return statements_of(session, text)
+    return await timed(session, statements_of, session, text)
+
+
+def statements_of(session: Session, text: str) -> Sequence[Statement]:
+    """Return the statements of a text, which may be one of many literals. Raises SqlError."""
+    if len(text) >= CHARACTERS_MIN and is_plain(session, text):
+        found = literal_insert(text, session.runner.image(), session.settings.captured())
+        if found is not None:
+            return (found,)
+    return parse(session.settings.checked_text(text))
 
 
 def is_long(portal: Portal, image: CatalogImage, settings: Settings) -> bool:

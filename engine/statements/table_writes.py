@@ -30,7 +30,7 @@ from sql.bind.writes.update import BoundUpdate
 from sql.bind.writes.write_target import ROWS
 from sql.errors import SqlError
 from sql.tree.expressions import Call, Column, Expression, Literal
-from sql.tree.relations import OutputColumn, Project, Relation, Values
+from sql.tree.relations import OutputColumn, Project, Relation, Scan, Values
 from sql.tree.walks import calls, walk
 from sql.types.datatypes import INT4
 from views.model.arrow_schema import arrow_schema
@@ -66,9 +66,7 @@ class TableWriter:
 
     def insert(self, bound: BoundInsert) -> Outcome:
         """Insert the rows of the source, or do to those in conflict what ON CONFLICT says."""
-        rows = literal_rows(bound.source, self.entry.description)
-        if rows is None:
-            rows = self._named(self.transaction.query(bound.source, self.inputs))
+        rows = self._source_rows(bound.source)
         self.check(rows, bound.given)
         if bound.conflict is None:
             outcome = self._outcome("INSERT 0", rows.num_rows, bound.returning, rows)
@@ -80,6 +78,13 @@ class TableWriter:
         outcome = self._outcome("INSERT 0", resolution.rows_count, bound.returning, resolution.written())
         self._apply(resolution, bound.conflict)
         return outcome
+
+    def _source_rows(self, source: Relation) -> pa.Table:
+        """Return the rows that an INSERT gives."""
+        if isinstance(source, Scan) and source.kind == "rows":
+            return self._named(self.inputs[source.name])
+        rows = literal_rows(source, self.entry.description)
+        return self._named(self.transaction.query(source, self.inputs)) if rows is None else rows
 
     def rows_that_go_on(self, source: Relation) -> pa.Table | None:
         """Return the rows of the source of an INSERT.

@@ -19,6 +19,7 @@ from engine.execution.reading import read_locked, views_among
 from engine.execution.registry import handles
 from engine.execution.work import Work
 from engine.ingest.insert import InsertTarget, evaluate_rows, make_target
+from engine.statements.literal_insert import LiteralInsert, bind_literal_insert
 from engine.statements.table_writes import BoundWrite, TableWriter, queries_of, settled, with_queries
 from engine.tables.sequence_functions import ANSWERED, uses_sequences
 from ringbuffer.memory.arrow import morsel_from_arrow
@@ -35,9 +36,10 @@ from sql.parse.statements.update import Update
 from sql.tree.relations import Values
 
 MORSEL_ROWS = 65_536
-Write = Insert | Update | Delete
+Write = Insert | LiteralInsert | Update | Delete
 BINDING: dict[type[Write], Callable[[Any, CatalogImage, SessionSettings], BoundWrite]] = {
     Insert: bind_insert,
+    LiteralInsert: bind_literal_insert,
     Update: bind_update,
     Delete: bind_delete,
 }
@@ -71,7 +73,7 @@ async def insert(statement: Insert, work: Work) -> Outcome:
     return Outcome(f"INSERT 0 {rows.rows_count}")
 
 
-@handles(Update, Delete)
+@handles(LiteralInsert, Update, Delete)
 async def write(statement: Write, work: Work) -> Outcome:
     """Write the rows of a query."""
     image = work.image
@@ -111,6 +113,8 @@ def write_bound(statement: Write, image: CatalogImage, bound: BoundWrite, work: 
     bound = settled(bound, work.parameters, now_us)
     roots, inputs = work.reader(image).scan_inputs(bound.relations, queries_of(bound))
     work.threads.check_cancelled()
+    if isinstance(statement, LiteralInsert):
+        inputs |= statement.inputs
     bound = with_queries(bound, roots)
     inputs |= read_locked(tables, bound.locked, inputs, read_only=False)
     if isinstance(entry, StreamEntry):
