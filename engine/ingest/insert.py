@@ -133,7 +133,7 @@ class InsertTarget:
 
 
 def late_literals(columns: Sequence[ColumnDescription]) -> dict[int, int]:
-    """Return the columns that no kernel reads, each with the literals that a decoder takes for it."""
+    """Return the columns that no kernel reads, each with the literals that decoders take for it."""
     return {
         index: (STRINGS_AND_NUMBERS if column.type.family == "numeric" else STRINGS) | cast_type(column) << LATE_BITS
         for index, column in enumerate(columns)
