@@ -22,7 +22,7 @@ from engine.catalog.image import (
 )
 from engine.ddl.definitions import Drafts, ViewDraft, ViewEngines, beside_failing_tables, drafted
 from engine.ddl.dependents import dependents_of
-from engine.ddl.query_views import bound_again, define_query_view, reads_stream
+from engine.ddl.query_views import bound_again, define_query_view, reads_stream, statement_of
 from engine.ddl.view_alterations import refuse_built_in, require_view
 from sql.catalog.catalog import ColumnDescription, SessionSettings, UsedRelation, used_relation
 from sql.errors import SqlError, not_supported
@@ -155,12 +155,21 @@ class Replacing:
         return made
 
     def require_groups(self, drafts: Drafts) -> None:
-        """Raise 55000 where the new query asks for groups that the old one has given up."""
+        """Raise 55000 where the new query asks for groups that the old one has given up.
+
+        With a longer `ttl`, or from_now, what has gone stays away, and a notice says so.
+        """
         names = [draft.identity.name for draft in drafts.states]
         root = None if drafts.over is None else drafts.over.above(names)
+        options = statement_of(self.entry.source.text).options, self.statement.options
+        expires = all("ttl" in one for one in options) and options[0]["ttl_column"] == options[1]["ttl_column"]
         for chain, plan, name in self.kept:
-            if chain.passing is not None and not chain.passing.has_all_of(passing(root, name, plan)):
-                raise self._refusal(NotCoveredError("It has given up the rows that have left its window."))
+            if chain.passing is None or chain.passing.has_all_of(passing(root, name, plan)):
+                continue
+            if not expires and not self.statement.from_now:
+                raise self._refusal(NotCoveredError("It has given up the rows that have left its window.", True))
+            text = f'view "{name_of(self.statement.name)}" has given up rows that it would show now'
+            self.notices.append((text, "They stay away; rows that it still has, or that come, are shown for longer."))
 
     def _state(self, draft: ViewDraft, others: Sequence[StateEntry]) -> StateEntry:
         """Return a state of the view, which goes on with a state that is left if it can."""

@@ -424,13 +424,14 @@ class FunctionTable:
 
 @dataclass(frozen=True, slots=True)
 class WindowedTable:
-    """tumble(TABLE name, time, size [, offset]) or hop(TABLE name, time, slide, size [, offset]) in
-    FROM.
+    """tumble(TABLE name, time, size [, offset]), hop(TABLE name, time, slide, size [, offset]) or
+    session(TABLE name [PARTITION BY column, ...], time, gap) in FROM.
 
     Attributes:
-        kind: 'tumble' or 'hop'.
+        kind: 'tumble', 'hop' or 'session'.
         time: a column of the table.
         spans: the other arguments.
+        partition_by: columns of the table.
     """
 
     kind: str
@@ -440,6 +441,7 @@ class WindowedTable:
     alias: str | None
     column_aliases: tuple[str, ...]
     position: int
+    partition_by: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,9 @@ Schema = tuple[OutputColumn, ...]
 ROW_ID = OutputColumn("?rowid?", INT8)
 # A column of the constants that tell one window of a row from another, in microseconds.
 WINDOW_SHIFT = OutputColumn("window shift", INT8)
+# The columns of the window functions that tell when the session of a row begins, and when its last
+# row is; rows of equal times and keys have equal ones.
+SESSION_START, SESSION_END = "session start", "session end"
 
 
 @dataclass(frozen=True)

@@ -207,7 +207,8 @@ def from_text(item: FromItem) -> str:
             return text + ordinality + alias_text(item.alias, item.column_aliases)
         case WindowedTable():
             spans = ", ".join(map(expression_text, (item.time, *item.spans)))
-            call = f"{item.kind}(TABLE {dotted(item.source.name)}, {spans})"
+            keys = f" PARTITION BY ({', '.join(map(expression_text, item.partition_by))})" if item.partition_by else ""
+            call = f"{item.kind}(TABLE {dotted(item.source.name)}{keys}, {spans})"
             return call + alias_text(item.alias, item.column_aliases)
         case JoinClause():
             return f"({join_text(item)})"

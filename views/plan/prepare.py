@@ -23,6 +23,7 @@ from views.model.properties import is_ungrouped, scans
 from views.model.trees import relation_uses_now
 from views.plan.collected_lists import collected_lists
 from views.plan.eager.grouping import EagerGrouping
+from views.plan.eager.sessions import SessionGroups
 from views.plan.first_groupings import first_groupings, scanned_rows, with_scans
 from views.plan.kept_rows import KeptRows
 from views.plan.reduce_groups import reduce_groups
@@ -94,8 +95,10 @@ def _prepared(root: Relation, eager: EagerGrouping) -> Relation:
         return root
     root = rewrite_everywhere(written_out(root), interval_totals)
 
+    sessions = SessionGroups()
+
     def before(relation: Relation) -> Relation:
-        for step in BEFORE:
+        for step in (*BEFORE, sessions.step):
             made = step(relation)
             if step is first_rows and made is not relation and not _keeps_first_rows(made, relation, eager.choice):
                 continue
@@ -105,7 +108,7 @@ def _prepared(root: Relation, eager: EagerGrouping) -> Relation:
     root = group_subqueries(rewrite_everywhere(root, anti_joins), streams)
     rows = KeptRows(eager.choice.stream_join == "arrival")
     root = rows.of(rewrite_everywhere(root, before))
-    eager.notices += rows.notices
+    eager.notices += [*sessions.notices, *rows.notices]
     for step in (eager.step, *AFTER):
         root = rewrite_everywhere(root, step)
     if eager.choice.freeze_tables:

@@ -459,6 +459,9 @@ class QueryPrinter:
         shown = self.expressions(prefixed=False)
         self.page.write(f"{item.kind}(TABLE ")
         self._relation(item.source, self.sources[id(item.source)])
+        if item.partition_by:
+            keys = beside([shown.read(key) for key in item.partition_by], True, ", ")
+            shown.write(beside([" PARTITION BY (", keys, ")"], True))
         spans = [shown.coerced(shown.read(span), INTERVAL) for span in item.spans]
         shown.write(beside(["", shown.read(item.time), *spans], True, ", "))
         self.page.write(")")

@@ -20,6 +20,7 @@ from sql.bind.expressions.table_calls import bind_function_table
 from sql.bind.expressions.user_overloads import candidates
 from sql.bind.notes import Key, NotedPair, NotedPlace
 from sql.bind.queries.common_tables import column_names, common_relation
+from sql.bind.queries.session_windows import in_sessions
 from sql.bind.queries.time_windows import windowed
 from sql.bind.queries.view_versions import bind_changes
 from sql.bind.readers import as_read
@@ -121,7 +122,8 @@ def bind_one(item: FromItem, context: BindContext, base: Outer | None, hidden: S
             scope = Scope(outer=context.outer, same_level=context.outer is not base)
             return bind_function_table(item, Binder(scope, context, "functions in FROM", in_from=True))
         case WindowedTable():
-            return windowed(item, *bind_item(item.source, context, base, hidden), context)
+            of_kind = in_sessions if item.kind == "session" else windowed
+            return of_kind(item, *bind_item(item.source, context, base, hidden), context)
         case JoinClause():
             return bind_join(item, context, base, hidden)
 

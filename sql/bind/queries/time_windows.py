@@ -43,13 +43,7 @@ def windowed(item: WindowedTable, relation: Relation, scope: Scope, context: Bin
     nothing.
     """
     binder = Binder(scope, context, "functions in FROM")
-    column = binder.bind(item.time)
-    time = Cast(column, TIMESTAMP) if column.type.family == "date" else column
-    if time.type.family not in ("timestamp", "timestamptz"):
-        message = (
-            f"{item.kind} takes a column of type timestamp, timestamp with time zone or date, not {time.type.sql_name}"
-        )
-        raise SqlError("42804", message, item.time.position)
+    column, time = time_of(item, binder)
     names = SPANS[item.kind]
     if not len(names) - 1 <= len(item.spans) <= len(names):
         usage = f"{item.kind}(TABLE name, time, {', '.join(names[:-1])} [, offset])"
@@ -77,6 +71,18 @@ def windowed(item: WindowedTable, relation: Relation, scope: Scope, context: Bin
     return Project(rows, (*kept, *zip(ADDED, (start, end), strict=True))), named(item, scope, width, time)
 
 
+def time_of(item: WindowedTable, binder: Binder) -> tuple[Expression, Expression]:
+    """Return the column of the times, and it as times. Raises 42804 for anything else."""
+    column = binder.bind(item.time)
+    time = Cast(column, TIMESTAMP) if column.type.family == "date" else column
+    if time.type.family not in ("timestamp", "timestamptz"):
+        message = (
+            f"{item.kind} takes a column of type timestamp, timestamp with time zone or date, not {time.type.sql_name}"
+        )
+        raise SqlError("42804", message, item.time.position)
+    return column, time
+
+
 def span_us(binder: Binder, kind: str, name: str, span: Syntax) -> int:
     """Return an interval of the call in microseconds, a day as 24 hours."""
     value = coerce(binder.bind(span), INTERVAL, binder.context)
@@ -86,7 +92,7 @@ def span_us(binder: Binder, kind: str, name: str, span: Syntax) -> int:
         case _:
             raise not_supported(f"the {name} of {kind} as anything but a constant interval", start_of(span))
     if months:
-        hint = f"Group by date_trunc('month', ...) instead of {kind}(...)."
+        hint = None if name == "gap" else f"Group by date_trunc('month', ...) instead of {kind}(...)."
         raise not_supported(f"the {name} of {kind} in months or years", start_of(span), hint=hint)
     if found <= 0 and name != "offset":
         raise SqlError("22023", f"the {name} of {kind} must be greater than zero", start_of(span))

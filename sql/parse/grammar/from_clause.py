@@ -20,7 +20,7 @@ from sql.parse.syntax import (
     WindowedTable,
 )
 
-WINDOWS = ("tumble", "hop")
+WINDOWS = ("tumble", "hop", "session")
 JOINS = ("join", "inner", "left", "right", "full", "cross", "natural")
 
 
@@ -170,7 +170,9 @@ def at_function(cursor: Cursor) -> bool:
 
 
 def at_windows(cursor: Cursor) -> bool:
-    """Tell whether tumble(...) or hop(...) of a relation is next, or TABLE(...) around it."""
+    """Tell whether tumble(...), hop(...) or session(...) of a relation is next, or TABLE(...)
+    around it.
+    """
     start = 2 if cursor.at("table") and cursor.ahead(1).value == "(" else 0
     kind, opening, first = (cursor.ahead(start + place) for place in range(3))
     is_call = kind.kind == "word" and kind.value in WINDOWS and opening.kind == "operator" and opening.value == "("
@@ -184,36 +186,59 @@ def relation_ends(cursor: Cursor) -> bool:
     place = 3
     while cursor.ahead(place).value == ".":
         place += 2
-    return cursor.ahead(place).value == ","
+    return cursor.ahead(place).value in (",", "partition")
 
 
 def windowed_table(cursor: Cursor) -> WindowedTable:
-    """Read tumble or hop, and the alias."""
+    """Read tumble, hop or session, and the alias."""
     position = cursor.position
-    kind, source, time, spans = cursor.enclosed(windows) if cursor.accept("table") else windows(cursor)
+    read = cursor.enclosed(windows) if cursor.accept("table") else windows(cursor)
+    kind, source, keys, time, spans = read
     alias, columns = alias_clause(cursor)
-    return WindowedTable(kind, source, time, spans, alias, columns, position)
+    return WindowedTable(kind, source, time, spans, alias, columns, position, keys)
 
 
-def windows(cursor: Cursor) -> tuple[str, Table, Name, tuple[Expression, ...]]:
+def windows(cursor: Cursor) -> tuple[str, Table, tuple[Name, ...], Name, tuple[Expression, ...]]:
     """Read kind([TABLE] name, [DESCRIPTOR] time, span, ...)."""
     kind = cursor.advance().value
     cursor.expect_operator("(")
     cursor.accept("table")
     source = bare_relation(cursor)
+    keys = partition(cursor) if kind == "session" and cursor.accept("partition", "by") else ()
     cursor.expect_operator(",")
     described = cursor.at("descriptor") and cursor.ahead(1).value == "("
-    if described:
-        cursor.advance()
-        cursor.expect_operator("(")
-    place = cursor.position
-    time = Name(cursor.qualified_name(), place)
-    if described:
-        cursor.expect_operator(")")
+    time = cursor.enclosed(column) if described and cursor.advance() else column(cursor)
     cursor.expect_operator(",")
     spans = calls.expressions(cursor)
     cursor.expect_operator(")")
-    return kind, source, time, spans
+    return kind, source, keys, time, spans
+
+
+def partition(cursor: Cursor) -> tuple[Name, ...]:
+    """Read column, ... or (column, ...), up to the time, which is the last name."""
+    if cursor.at_operator("("):
+        return cursor.listed(column)
+    found = [column(cursor)]
+    while cursor.at_operator(",") and is_before_time(cursor):
+        cursor.advance()
+        found.append(column(cursor))
+    return tuple(found)
+
+
+def is_before_time(cursor: Cursor) -> bool:
+    """Tell whether the name after the next comma is followed by another column, the time."""
+    place = 2
+    while cursor.ahead(place).value == ".":
+        place += 2
+    after, opening = cursor.ahead(place + 1), cursor.ahead(place + 2)
+    is_name = after.kind in ("word", "quoted") and opening.kind == "operator" and opening.value in (",", ".", "(")
+    return cursor.ahead(place).value == "," and cursor.ahead(1).kind in ("word", "quoted") and is_name
+
+
+def column(cursor: Cursor) -> Name:
+    """Read the name of a column."""
+    place = cursor.position
+    return Name(cursor.qualified_name(), place)
 
 
 def function_table(cursor: Cursor) -> FunctionTable:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.engine.commit.test_passed_groups import (
     COLUMNS,
+    DAY_US,
     HOUR_US,
     SECOND_US,
     Model,
@@ -25,11 +26,13 @@ from tests.engine.session_client import SessionClient, World
 
 MINUTE_US = 60 * SECOND_US
 COUNTS = "SELECT k, count(*) AS n, sum(x) AS s FROM s GROUP BY k"
-# The options of views that slide, and the width of their steps.
+# The options of views that slide, their size, and the width of their steps.
 SLIDING = {
-    "plain": ("sw = '1 hour', sw_column = tz", MINUTE_US),
-    "five": ("sw = '1 hour', sw_column = 'tz', step_factor = 5", 3 * MINUTE_US),
-    "exact": ("sw = '60 minutes', sw_column = ts, step_factor = 0", 1),
+    "plain": ("sw = '1 hour', sw_column = tz", HOUR_US, MINUTE_US),
+    "five": ("sw = '1 hour', sw_column = 'tz', step_factor = 5", HOUR_US, 3 * MINUTE_US),
+    "exact": ("sw = '60 minutes', sw_column = ts, step_factor = 0", HOUR_US, 1),
+    "days": ("sw = '2 days', sw_column = d", 2 * DAY_US, DAY_US),
+    "whole_days": ("sw = '2 days', sw_column = d, step_factor = 0", 2 * DAY_US, DAY_US),
 }
 EXPIRING = (
     "VIEW old (minute, n, s) WITH (ttl = '{} minutes', ttl_column = minute) AS "
@@ -53,10 +56,10 @@ REFUSED = {
 }
 
 
-def expected(model: Model, now_us: int, step_us: int) -> list[str]:
+def expected(model: Model, now_us: int, size_us: int, step_us: int) -> list[str]:
     groups: defaultdict[tuple[object, ...], list[int | None]] = defaultdict(list)
     for k, x, time_us in model.rows:
-        if time_us is not None and time_us // step_us * step_us > now_us - HOUR_US:
+        if time_us is not None and time_us // step_us * step_us > now_us - size_us:
             groups[k,].append(x)
     return sorted(map(line, groups.items()))
 
@@ -70,8 +73,8 @@ def expected_minutes(model: Model, now_us: int, age_us: int) -> list[str]:
 
 
 def check(client: SessionClient, model: Model, arrivals_us: list[int], clock: SetClock, ttl: int) -> None:
-    for name, (_, step_us) in SLIDING.items():
-        assert sorted(client.rows(f"SELECT * FROM {name}")) == expected(model, clock.time_us, step_us), name
+    for name, (_, size_us, step_us) in SLIDING.items():
+        assert sorted(client.rows(f"SELECT * FROM {name}")) == expected(model, clock.time_us, size_us, step_us), name
     young = [at for at in arrivals_us if at // MINUTE_US * MINUTE_US > clock.time_us - HOUR_US]
     assert client.rows("SELECT * FROM arrived") == [f"D [b'{len(young)}']"]
     minutes = client.rows("SELECT (extract(epoch FROM minute) * 1000000)::bigint, n, s FROM old")
@@ -83,7 +86,7 @@ def test_windows_by_options_are_those_of_a_model(tmp_path: Path) -> None:
     chance, clock, model, arrivals_us = Random(8), SetClock(), Model(), list[int]()
     world = World(tmp_path, clock=clock)
     client = world.client().after("SET TimeZone = 'UTC'", f"CREATE FOREIGN TABLE s {COLUMNS} SERVER stream")
-    client.run(*(f"CREATE VIEW {name} WITH ({options}) AS {COUNTS}" for name, (options, _) in SLIDING.items()))
+    client.run(*(f"CREATE VIEW {name} WITH ({options}) AS {COUNTS}" for name, (options, _, _) in SLIDING.items()))
     client.run("CREATE VIEW arrived WITH (sw = '1 hour') AS SELECT count(*) FROM s", f"CREATE {EXPIRING.format(90)}")
     ttl = 90
     for round_ in range(6):
@@ -91,9 +94,7 @@ def test_windows_by_options_are_those_of_a_model(tmp_path: Path) -> None:
         insert(client, model, some(chance, clock.time_us, 30))
         arrivals_us += [clock.time_us] * 30
         if round_ == 2:
-            # What has passed may not be asked for; a shorter life goes on with what is kept.
-            longer = client.ask(f"CREATE OR REPLACE {EXPIRING.format(100)}")
-            assert longer[0].startswith("E ERROR 55000: cannot replace view"), longer
+            # A shorter life goes on with what is kept.
             ttl = 40
             client.run(f"CREATE OR REPLACE {EXPIRING.format(ttl)}")
         if round_ == 3:
@@ -105,6 +106,39 @@ def test_windows_by_options_are_those_of_a_model(tmp_path: Path) -> None:
             client = world.client().after("SET TimeZone = 'UTC'")
         check(client, model, arrivals_us, clock, ttl)
     assert groups_of(world, "old") < 60
+    world.close()
+
+
+def test_a_longer_life_shows_what_is_there(tmp_path: Path) -> None:
+    clock, model = SetClock(), Model()
+    world = World(tmp_path, clock=clock)
+    client = world.client().after("SET TimeZone = 'UTC'", f"CREATE FOREIGN TABLE s {COLUMNS} SERVER stream")
+    client.run(f"CREATE {EXPIRING.format(30)}")
+
+    def minutes() -> list[str]:
+        return sorted(client.rows("SELECT (extract(epoch FROM minute) * 1000000)::bigint, n, s FROM old"))
+
+    for _ in range(8):
+        clock.time_us += 600 * SECOND_US
+        insert(client, model, [(1, 1, clock.time_us)])
+        assert minutes() == expected_minutes(model, clock.time_us, 30 * MINUTE_US)
+    began_us = clock.time_us
+    client.run(f"CREATE OR REPLACE {EXPIRING.format(29)}")
+    longer = client.ask(f"CREATE OR REPLACE {EXPIRING.format(60)}")
+    assert longer[1] == 'N NOTICE 00000: view "old" has given up rows that it would show now', longer
+    kept = [row for row in model.rows if row[2] is not None and row[2] > began_us - 29 * MINUTE_US]
+    for _ in range(8):
+        clock.time_us += 600 * SECOND_US
+        insert(client, model, [(1, 1, clock.time_us)])
+        kept += model.rows[-1:]
+        assert set(minutes()) >= set(expected_minutes(Model(kept), clock.time_us, 60 * MINUTE_US))
+    # As all do that came before.
+    assert minutes() == expected_minutes(model, clock.time_us, 60 * MINUTE_US)
+    without = EXPIRING.format(60).replace("WITH (ttl = '60 minutes', ttl_column = minute) ", "")
+    assert client.ask(f"CREATE OR REPLACE {without}")[0].startswith('E ERROR 55000: cannot replace view "old"')
+    client.run(f"CREATE OR REPLACE {without.replace(' AS', ' WITH (replace = from_now) AS', 1)}")
+    clock.time_us += 5 * HOUR_US
+    assert set(minutes()) >= set(expected_minutes(model, clock.time_us, 6 * HOUR_US))
     world.close()
 
 

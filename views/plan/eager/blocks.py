@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from sql.functions.comparisons import COMPARED_DAYS
 from sql.functions.table import AGGREGATE_ROWS
-from sql.tree.expressions import AggregateCall, Column, Expression
+from sql.tree.expressions import AggregateCall, Call, Column, Expression
 from sql.tree.relations import Aggregate, Filter, Join, Relation, Schema
 from sql.tree.walks import children, map_expression, map_parts, relation_names
 from sql.types.datatypes import INT8
@@ -235,7 +236,7 @@ class Blocks:
         """Return the keys of a block that stand for an expression; none if its parts have to."""
         if isinstance(expression, Column):
             return (expression,)
-        if block.nullable or not is_closed(expression):
+        if block.nullable or not is_closed(expression) or _is_day(expression):
             return ()
         guard = guarded(expression)
         keys = guard.keys if guard is not None else (expression,) if is_made_of(expression, is_safe) else ()
@@ -389,6 +390,11 @@ class Blocks:
 def _both_ways(condition: Expression) -> list[tuple[Expression, Expression]]:
     pair = equality(condition) if is_closed(condition) else None
     return [] if pair is None else [pair, pair[::-1]]
+
+
+def _is_day(expression: Expression) -> bool:
+    """Tell whether a date is compared as a time, which every reader does in a zone of its own."""
+    return isinstance(expression, Call) and expression.function in COMPARED_DAYS.values()
 
 
 def _is_inside(condition: Expression, columns: frozenset[int]) -> bool:

@@ -251,7 +251,7 @@ class _Rewrite:
             source = built.region(self.region)
             weighted = [self._weighted(built, call, home) for call, home in zip(calls, homes, strict=True)]
         self._note(blocks, keys)
-        return _put_together(grouping, source, [built.over(key) for key in keys], weighted)
+        return put_together(grouping, source, [built.over(key) for key in keys], weighted)
 
     def _refused(self, call: AggregateCall, streams_count: int) -> SqlError:
         name, row = kept_name(call), AGGREGATE_ROWS.get(call.function)
@@ -444,7 +444,7 @@ def columns_of_all(expressions: Sequence[Expression]) -> frozenset[int]:
     return frozenset(index for part in expressions for index in columns_of(part))
 
 
-def _put_together(
+def put_together(
     grouping: Aggregate, source: Relation, keys: Sequence[Expression], weighted: Sequence[Weighted]
 ) -> Relation:
     """Return a grouping of rows that stand for several, with the columns of the one that it

@@ -12,13 +12,13 @@ they are. Enters: the input of a grouping. Leaves: an equal one but for that. Mu
 from __future__ import annotations
 
 from sql.functions.arguments import literal_integer
-from sql.functions.comparisons import TURNED
+from sql.functions.comparisons import COMPARED_DAYS, TURNED
 from sql.times.civil import DAY_US
 from sql.times.interval_values import interval_text
 from sql.tree.expressions import Call, Cast, Column, Expression, Literal
 from sql.tree.relations import Filter, Project, Relation, SetOperation
 from sql.tree.walks import inputs, subqueries_of
-from sql.types.datatypes import INTERVAL
+from sql.types.datatypes import INTERVAL, TEXT
 from views.model.trees import columns_of, conjuncts, uses_now, with_inputs
 from views.plan.joins.join_graph import conjunction
 from views.plan.joins.stream_region import ungrouped_streams
@@ -72,14 +72,18 @@ def _of_slices(condition: Expression, flags: list[bool]) -> tuple[Expression, st
     time, bound = condition.arguments
     if columns_of(bound) and not columns_of(time):
         return _of_slices(Call(TURNED[condition.function], (bound, time), condition.type, condition.position), flags)
-    start = time.operand if isinstance(time, Cast) else time
+    days = _days(time)
+    if days is not None:
+        time = days
+    start = days.arguments[0] if days is not None else time.operand if isinstance(time, Cast) else time
     own_step, column = (None, start) if isinstance(start, Column) else _binned(start)
     if condition.function not in ORDERS or not isinstance(column, Column) or not flags[column.index]:
         return None
     if not uses_now(bound) or columns_of(bound) or any(True for _ in subqueries_of(bound)):
         return None
-    if column.type.family == "date" and time is column:
-        return condition, f"days of {column.name} are kept, and those that are too old are not read"
+    if column.type.family == "date" and (time is column or days is not None):
+        whole = Call(condition.function, (time, bound), condition.type, condition.position, condition.text)
+        return whole, f"days of {column.name} are kept, and those that are too old are not read"
     size = _size_us(bound)
     step = size // STEPS if own_step is None else own_step
     if not {column.type.family, time.type.family} <= {"timestamp", "timestamptz"} or not size or not step:
@@ -101,6 +105,20 @@ def _binned(start: Expression) -> tuple[int | None, Expression]:
         case Call(function="date_bin", arguments=(Literal(value=(0, 0, int(step))), time, _)):
             return step, time
     return None, start
+
+
+def _days(time: Expression) -> Call | None:
+    """Return dates as they are compared with a time, also where a step is asked for: a day is the
+    smallest one.
+    """
+    match time:
+        case Call(function=function) if function in COMPARED_DAYS.values():
+            return time
+        case Call(function="date_bin", arguments=(_, Cast(operand=Column() as day, zone=zone), _)):
+            arguments = (day, Literal(zone, TEXT)) if time.type.family == "timestamptz" else (day,)
+            is_date = day.type.family == "date"
+            return Call(COMPARED_DAYS[time.type.family], arguments, time.type) if is_date else None
+    return None
 
 
 def _size_us(bound: Expression) -> int:
