@@ -1,74 +1,41 @@
-"""Functions of ours on Python's values, by the names that DuckDB has for them, and texts for DuckDB
-that consist of nothing else.
+"""Functions of ours on Python's values, by the names that DuckDB has for them.
 
-Enters: a name, or a printed call. Leaves: a function of values, or of the values of a row. Raises
-LookupError for what only DuckDB has. Must not know the trees that texts are printed of.
+Enters: a name. Leaves: a function of values. Raises LookupError for what only DuckDB has.
 """
 
 from __future__ import annotations
 
 import ctypes
-import operator
-import re
 import struct
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 from engine.embedded.functions.kernels import KERNELS
 from engine.embedded.functions.registration import either
-from engine.embedded.functions.routines import implementation, special_of
-from engine.embedded.functions.type import TYPE_SPECIFICATIONS
+from engine.embedded.functions.routines import implementation, physical, special_of
+from engine.embedded.functions.type import TYPE_SPECIFICATIONS, reader
 from engine.embedded.kernel_functions import READERS, KernelFunction, bytes_at, kernel_functions, kind_of, word_at
 from engine.embedded.value_limits import VALUES_BYTES_MAX
 from ringbuffer.memory.columns import INLINE_BYTES_MAX
 from ringbuffer.memory.error_codes import OUT_OF_MEMORY, SCRATCH_FULL, TEXT_TOO_LONG
 from ringbuffer.vectors import driver
 from ringbuffer.vectors.loops import NAMED, STRING, VARIABLE
-from sql.functions.arguments import RUN
 from sql.functions.table import ROUTINES
-from sql.tree.expressions import Expression
+from sql.types.datatypes import JSON, JSONB
 
 RowFunction = Callable[[Sequence[Any]], Any]
-Made = Callable[[Expression], RowFunction | None]
-Found = TypeVar("Found")
 release = ctypes.CDLL(None).free
 release.argtypes, release.restype = [ctypes.c_void_p], None
 LOOP = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 # Of a value of a row, when there is one row alone.
 VALUE_BYTES = 3 * driver.W
 CODES = {"BOOL": "?", "INT16": "h", "INT32": "i", "INT64": "q", "FLOAT32": "f", "FLOAT64": "d"}
-INTEGERS = frozenset({"int2", "int4", "int8"})
-FLOATS = frozenset({"float4", "float8"})
 KERNEL_ROWS = {row.name: row for row in KERNELS}
 ROUTINES_BY_NAME = {routine.name: routine for routine in ROUTINES}
-# Functions that have no rows, and DuckDB's own which are the same ones in Python.
-OTHERS: dict[str, Callable[..., Any]] = {
-    **{name: function for name, _, _, function in TYPE_SPECIFICATIONS},
-    "coalesce": lambda *values: next((value for value in values if value is not None), None),
-    "starts_with": str.startswith,
-    "trim": str.strip,
-    "ltrim": str.lstrip,
-    "rtrim": str.rstrip,
-}
-# What DuckDB's texts consist of; operands are written so.
-GIVES_TEXT = {row.name for row in KERNELS if row.result == "VARCHAR"} | {
-    name for name, _, result, _ in TYPE_SPECIFICATIONS if result == "VARCHAR"
-}
-GIVES_TEXT |= {routine.name for routine in ROUTINES if routine.result in ("text", "json", "jsonb")}
-# What DuckDB makes of an integer.
-READ_INTEGERS: dict[str, Callable[[int], Any]] = {"VARCHAR": str, "DOUBLE": float}
-OPERAND = "operand_{}"
-TOKEN = re.compile(
-    r"operand_(?P<place>\d+)|'(?P<text>(?:[^']|'')*)'|(?P<number>-?\d+)(?![\w.])|NULL\b|(?P<cast>CAST)\("
-    r"|(?P<name>\w+)\(|(?P<open>\[)|(?P<two>\()"
-)
-CLOSING = re.compile(r"\)")
-COMPARISON = re.compile(r" (=|<>|<=|>=|<|>) ")
-ORDERS = {
-    "=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-}  # fmt: skip
-TARGET = re.compile(r" AS (VARCHAR\[\]|VARCHAR|DOUBLE)\)")
+# Functions that have no rows.
+TYPES = {name: (arguments, result, function) for name, arguments, result, function in TYPE_SPECIFICATIONS}
+TYPES |= {f"{kind.family}_from_text": (["VARCHAR"], "VARCHAR", reader(kind)) for kind in (JSON, JSONB)}
 
 
 @cache
@@ -83,11 +50,21 @@ def own_function(name: str) -> tuple[Callable[..., Any], bool]:
     if name in KERNEL_ROWS:
         return of_kernel(name), True
     if routine is None:
-        return OTHERS[name], name != "coalesce"
+        return TYPES[name][2], True
     function = implementation(routine)
     numerics = [place for place, family in enumerate(routine.arguments) if family == "numeric"]
     special = special_of(routine)
     return either(function, special, numerics) if special is not None and numerics else function, routine.is_strict
+
+
+def types_of(name: str) -> tuple[Sequence[str], str]:
+    """Return DuckDB's types of a function's arguments and of its value. Raises LookupError."""
+    if name in KERNEL_ROWS:
+        return KERNEL_ROWS[name].arguments, KERNEL_ROWS[name].result
+    if name in TYPES:
+        return TYPES[name][:2]
+    routine = ROUTINES_BY_NAME[name]
+    return [physical(family) for family in routine.arguments], physical(routine.result)
 
 
 @cache
@@ -184,110 +161,6 @@ def failed(function: KernelFunction, code: int, values: Sequence[Any]) -> Any:
     if code != OUT_OF_MEMORY and function.computes and function.explain is not None:
         return int(function.explain(*values))
     raise function.error(code, lambda: values, VALUES_BYTES_MAX)
-
-
-class PrintedText:
-    """A text for DuckDB, which is read as a function of a row.
-
-    Arguments:
-        operands: what stands for `OPERAND` in the text.
-        made: makes the function of an operand.
-    """
-
-    def __init__(self, text: str, operands: Sequence[Expression], made: Made) -> None:
-        self._text, self._operands, self._place, self._made = text, operands, 0, made
-        # Whether the value that was read last is a text, or a list of texts.
-        self._is_text = True
-
-    @property
-    def is_read(self) -> bool:
-        """Tell whether nothing is left."""
-        return self._place == len(self._text)
-
-    def value(self) -> RowFunction:
-        """Read a value. Raises LookupError for what no function of ours computes."""
-        token = self._next(TOKEN)
-        if token["place"] is not None:
-            operand = self._operands[int(token["place"])]
-            made = self._known(self._made(operand))
-            self._is_text = operand.type.family in ("text", "varchar")
-            return made
-        if token["cast"] is not None:
-            return self._cast()
-        if token["two"] is not None:
-            return self._compared()
-        if token["open"] is not None:
-            items = self._items("]")
-            return lambda row: [item(row) for item in items]
-        if token["name"] is not None:
-            function, strict = own_function(token["name"])
-            made = called_with(function, self._items(")"), strict)
-            self._is_text = token["name"] in GIVES_TEXT
-            return made
-        text, number = token["text"], token["number"]
-        given = text.replace("''", "'") if text is not None else None if number is None else int(number)
-        self._is_text = number is None
-        return lambda row: given
-
-    def _cast(self) -> RowFunction:
-        operand = self._known(TOKEN.match(self._text, self._place))
-        value, target = self.value(), self._next(TARGET)[1]
-        place, is_text = operand["place"], self._is_text
-        is_whole = operand["number"] is not None
-        if place is not None:
-            is_whole = self._operands[int(place)].type.family in INTEGERS
-        if is_whole and target in READ_INTEGERS:
-            value, is_text = called_with(READ_INTEGERS[target], [value], True), target == "VARCHAR"
-        elif not is_text or target == "DOUBLE":
-            raise LookupError(target)
-        self._is_text = is_text
-        return value
-
-    def _compared(self) -> RowFunction:
-        """Read a comparison of two values of one type."""
-        families = {operand.type.family for operand in self._operands}
-        if not families <= INTEGERS and (len(families) != 1 or families & {"numeric", "record"}):
-            raise LookupError(str(families))
-        if any(operand.type.is_array for operand in self._operands):
-            raise LookupError("arrays")
-        left = self.value()
-        compare = ORDERS[self._next(COMPARISON)[1]]
-        right = self.value()
-        self._next(CLOSING)
-        self._is_text = False
-        if not families & FLOATS:
-            return called_with(compare, [left, right], True)
-        return called_with(lambda one, other: compare(placed(one), placed(other)), [left, right], True)
-
-    def _items(self, end: str) -> list[RowFunction]:
-        found: list[RowFunction] = []
-        are_texts = True
-        while not self._text.startswith(end, self._place):
-            if self._text.startswith(", ", self._place):
-                self._place += 2
-            if self._text.startswith(RUN, self._place):
-                self._place += len(RUN)
-            else:
-                found.append(self.value())
-            are_texts &= self._is_text
-        self._place += 1
-        self._is_text = are_texts
-        return found
-
-    def _next(self, pattern: re.Pattern[str]) -> re.Match[str]:
-        match = self._known(pattern.match(self._text, self._place))
-        self._place = match.end()
-        return match
-
-    def _known(self, found: Found | None) -> Found:
-        if found is None:
-            raise LookupError(self._text[self._place :])
-        return found
-
-
-def placed(value: float) -> tuple[bool, float]:
-    """Return what orders a float as PostgreSQL does: NaN is equal to itself, and the largest."""
-    return (True, 0.0) if value != value else (False, value)
 
 
 def called_with(function: Callable[..., Any], parts: Sequence[RowFunction], strict: bool) -> RowFunction:

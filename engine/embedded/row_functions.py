@@ -2,45 +2,37 @@
 as long as the computation.
 
 Enters: an expression. Leaves: a function that is made of the very functions which DuckDB calls for
-the same expression, and of those that the rows of the table give for Python's values (`plain`);
-None where DuckDB has something else of its own. Between functions, values are what functions of
-ours take and return: numerics are (unscaled, scale). Must not compute anything else than these
-functions do.
+the same expression, of those that the rows of the table give for Python's values (`plain`), and of
+what texts for DuckDB mean (`printed_texts`); None where DuckDB has something else of its own.
+Between functions, values are what functions of ours take and return: numerics are (unscaled,
+scale).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 from engine.embedded.functions.json import read_field_text
-from engine.embedded.functions.type import reader
-from engine.embedded.own_functions import (
-    KERNEL_ROWS,
-    OPERAND,
-    PrintedText,
-    RowFunction,
-    called_with,
-    of_kernel,
-    own_function,
-)
-from ringbuffer.vectors.loops import ZONE
+from engine.embedded.functions.routines import VARIABLE, physical
+from engine.embedded.own_functions import RowFunction, called_with, own_function
+from engine.embedded.printed_parts import Part
+from engine.embedded.printed_texts import OPERAND, text_function
 from sql.emit.duckdb import DuckDbExpressions
 from sql.errors import SqlError
 from sql.functions.constants import unscaled_value
 from sql.functions.printing import MOMENTS, form_of
 from sql.functions.rows import of_form
-from sql.functions.table import ROWS
-from sql.tree.expressions import Call, Cast, Column, Expression, Literal
-from sql.types.datatypes import TEXT, SqlType
+from sql.functions.table import ROWS, is_lazy
+from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
+from sql.types.datatypes import SqlType
 
-Reading = Callable[[Any], Any]
 # Families whose values are the same ones in functions of ours and in a row of Python values.
-STRINGS = frozenset("text varchar bpchar name json jsonb uuid inet cidr".split())
+STRINGS = frozenset("text varchar bpchar name char json jsonb uuid inet cidr".split())
 SAME = STRINGS | frozenset("int2 int4 int8 bool float4 float8 bytea interval time timetz oid".split())
-# Families whose texts are read without a setting of the session.
-READ = frozenset({"json", "jsonb", "uuid", "inet", "cidr", "bytea"})
 # Its rule for DuckDB calls its own function.
 FIELD_TEXT = "json_field_text"
 # Of integers: a value beyond is out of range.
@@ -54,9 +46,13 @@ def row_function(expression: Expression) -> RowFunction | None:
     The values, and the result, are as `ringbuffer.memory.few_rows` has them. The function raises
     SqlError for a row that fails.
     """
-    kind = expression.type
     # A numeric of one scale would have to be brought to the scale.
-    return None if kind.family == "numeric" and not kind.is_variable_numeric else inner_function(expression)
+    return None if is_scaled(expression.type) else inner_function(expression)
+
+
+def is_scaled(kind: SqlType) -> bool:
+    """Tell whether all values of a type are numerics of one scale."""
+    return kind.family == "numeric" and not kind.is_variable_numeric
 
 
 def inner_function(expression: Expression) -> RowFunction | None:
@@ -65,14 +61,16 @@ def inner_function(expression: Expression) -> RowFunction | None:
         return None
     match expression:
         case Column():
-            index = expression.index
-            return lambda row: row[index]
+            return itemgetter(expression.index)
         case Literal():
             value = constant(expression)
             return lambda row: value
-        case Cast():
-            convert = conversion(expression)
-            return None if convert is None else applied(convert, True, [expression.operand])
+        case Cast(operand=operand, type=kind):
+            if kind.family == "numeric" and operand.type.family in BOUNDS:
+                return applied(lambda value: (value, 0), True, [operand])
+            return printed(expression, [operand])
+        case Case() if not is_scaled(expression.type):
+            return chosen(expression)
         case Call(function="json_field_text", arguments=(Cast(operand=operand, type=read), key)) if (
             operand.type.family == "text" and read.family == "json"
         ):
@@ -89,40 +87,19 @@ def constant(literal: Literal) -> Any:
         return None
     if kind.is_array:
         assert isinstance(value, tuple), value
-        return list(value)
+        return [constant(Literal(item, kind.element)) for item in value]
     return unscaled_value(value, kind) if kind.family == "numeric" else value
 
 
-def conversion(cast: Cast) -> Reading | None:
-    """Return the conversion of a value; None where only DuckDB has it."""
-    given, wanted = cast.operand.type, cast.type
-    if given.family == "text" or (given.family == "json" and wanted.family == "jsonb"):
-        return reader(wanted) if wanted.family in READ else kernel_cast(f"{wanted.family}_from_text", cast)
-    if given.family == "float4" and wanted.family == "float8":
-        return same
-    if given.family in ("int2", "int4", "int8"):
-        if wanted.family == "numeric":
-            return lambda value: (value, 0)
-        if wanted.family in ("float8", "text"):
-            return float if wanted.family == "float8" else str
-        return same if wanted.family in ("int4", "int8") and wanted.family >= given.family else None
-    if wanted.family == "text" and given.family in ("json", "jsonb", "varchar", "name", "uuid"):
-        return same
-    return kernel_cast(f"{given.family}_text", cast) if wanted == TEXT else None
-
-
-def kernel_cast(name: str, cast: Cast) -> Reading | None:
-    """Return the conversion to or from text that is a kernel; None where there is none."""
-    row, kind = KERNEL_ROWS.get(name), cast.type
-    if row is None or kind != kind.without_modifier() or not is_plain(cast.operand.type):
+def chosen(case: Case) -> RowFunction | None:
+    """Return the value of the first branch whose condition holds."""
+    branches = [(inner_function(condition), inner_function(value)) for condition, value in case.branches]
+    default = inner_function(case.default)
+    known = [(test, value) for test, value in branches if test is not None and value is not None]
+    if default is None or len(known) < len(branches):
         return None
-    convert, zone = of_kernel(name), cast.zone
-    return convert if ZONE not in row.arguments else lambda value: convert(value, zone or "UTC")
-
-
-def same(value: Any) -> Any:
-    """Return the value."""
-    return value
+    last = default
+    return lambda row: next((value for test, value in known if test(row)), last)(row)
 
 
 def called(call: Call) -> RowFunction | None:
@@ -137,7 +114,7 @@ def called(call: Call) -> RowFunction | None:
         if routine is None or routine.is_volatile:
             return None
         return applied(*own_function(routine.name), call.arguments)
-    return printed_call(call)
+    return printed(call, call.arguments)
 
 
 def plain_function(call: Call) -> Callable[..., Any] | None:
@@ -159,24 +136,41 @@ def plain_function(call: Call) -> Callable[..., Any] | None:
     return checked
 
 
-def printed_call(call: Call) -> RowFunction | None:
-    """Return what the text computes that DuckDB is given for a call, where the text calls nothing
-    but functions of ours.
-    """
-    if any(operand.type.family == "numeric" for operand in (call, *call.arguments)):
-        # DuckDB brings them to the form of our functions.
+def printed(node: Call | Cast, operands: Sequence[Expression]) -> RowFunction | None:
+    """Return what the text computes that DuckDB is given for a node."""
+    functions = [made for made in map(inner_function, operands) if made is not None]
+    if len(functions) < len(operands) or is_scaled(node.type):
         return None
-    operands = [
-        operand if isinstance(operand, Literal) else Column(place, "", operand.type)
-        for place, operand in enumerate(call.arguments)
+    constants = [
+        operand if isinstance(operand, Literal) and operand.type.family != "bytea" else Column(place, "", operand.type)
+        for place, operand in enumerate(operands)
     ]
+    named = ROWS[node.function].constants if isinstance(node, Call) else {}
+    columns = [Column(place, "", one.type) if place in named else one for place, one in enumerate(constants)]
+    # Other operands are computed once, however often the text has them.
+    lazily = isinstance(node, Call) and is_lazy(node.function)
+    values: Sequence[RowFunction] = functions if lazily else [itemgetter(place) for place in range(len(operands))]
+    parts = [Part(value, engine_type(part.type)) for value, part in zip(values, operands, strict=True)]
     printer = DuckDbExpressions([OPERAND.format(place) for place in range(len(operands))])
-    try:
-        printed = PrintedText(printer.text(replace(call, arguments=tuple(operands))), call.arguments, inner_function)
-        made = printed.value()
-    except (SqlError, LookupError):
-        return None
-    return made if printed.is_read else None
+    # The text for a constant may be DuckDB's own: RE2's of a regular expression.
+    for given in (constants, columns):
+        read = replace(node, operand=given[0]) if isinstance(node, Cast) else replace(node, arguments=tuple(given))
+        with suppress(SqlError, LookupError):
+            found = text_function(printer.text(read), parts)
+            if (found.kind == VARIABLE) != (node.type.family == "numeric"):
+                return None
+            return found.value if lazily else over(found.value, functions)
+    return None
+
+
+def over(compute: RowFunction, parts: Sequence[RowFunction]) -> RowFunction:
+    """Return a function of the values of parts of a row."""
+    return lambda row: compute([part(row) for part in parts])
+
+
+def engine_type(kind: SqlType) -> str:
+    """Return DuckDB's type of the values."""
+    return f"DECIMAL(38,{kind.display_scale})" if is_scaled(kind) else physical(kind.family)
 
 
 def is_plain(kind: SqlType) -> bool:
@@ -184,7 +178,7 @@ def is_plain(kind: SqlType) -> bool:
     if kind.is_enum or kind.record is not None:
         return False
     if kind.is_array:
-        return kind.element.family in SAME and not kind.element.is_enum
+        return is_plain(kind.element)
     return kind.family in SAME or kind.family in MOMENTS or kind.family == "numeric"
 
 

@@ -319,24 +319,22 @@ THRESHOLDS = "; ".join(
 FUNCTIONS = (
     Function(
         "cardinality", "cardinality", "array > int4", ("cardinality(array[1,2])", "2"),
-        duckdb="CAST(len({0}) AS INTEGER)", plain={"array": len},
+        duckdb="CAST(len({0}) AS INTEGER)",
     ),
     Function(
         "array_length", "array_length array_upper", "array int4 > int4", ("array_length(array[1,2,3], 1)", "3"),
-        duckdb=_length, plain={"array": lambda items, dimension: len(items) or None if dimension == 1 else None},
+        duckdb=_length,
     ),
     Function(
         "array_lower", "array_lower", "array int4 > int4", ("array_lower(array[1,2,3], 1)", "1"), duckdb=_lower_bound,
-        plain={"array": lambda items, dimension: 1 if items and dimension == 1 else None},
     ),
     Function(
         "array_ndims", "array_ndims", "array > int4", ("array_ndims(array[1,2])", "1"),
-        duckdb="CASE WHEN len({0}) > 0 THEN 1 END", plain={"array": lambda items: 1 if items else None},
+        duckdb="CASE WHEN len({0}) > 0 THEN 1 END",
     ),
     Function(
         "array_dims", "array_dims", "array > text", ("array_dims(array[1,2])", "[1:2]"),
         duckdb="CASE WHEN len({0}) > 0 THEN concat('[1:', len({0}), ']') END",
-        plain={"array": lambda items: f"[1:{len(items)}]" if items else None},
     ),
     Function(
         "trim_array", "trim_array", "array int4 > array", ("trim_array(array[1,2,3,4], 2)", "{1,2}"), duckdb=_trimmed,
@@ -344,7 +342,6 @@ FUNCTIONS = (
     Function(
         "array_append", "array_append ||", "array element > array", ("array_append(array[1,2], 3)", "{1,2,3}"),
         strict=False, duckdb=_concatenated("list_append", "a", "e"),
-        plain={"array": lambda items, item: [*(items or ()), item]},
     ),
     Function(
         "array_prepend", "array_prepend ||", "element array > array", ("array_prepend(1, array[2,3])", "{1,2,3}"),
@@ -353,7 +350,6 @@ FUNCTIONS = (
     Function(
         "array_cat", "array_cat ||", "array array > array", ("array_cat(array[1,2], array[3])", "{1,2,3}"),
         strict=False, duckdb=_concatenated("list_concat", "a", "a"),
-        plain={"array": lambda left, right: left if right is None else right if left is None else [*left, *right]},
     ),
     Function(
         "array_position", "array_position", "array element > int4",

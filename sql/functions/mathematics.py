@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from sql.functions import degrees
 from sql.functions.rows import Function, Kernel
 
 FUNCTIONS = (
@@ -102,19 +101,16 @@ FUNCTIONS = (
         kernel={"float8": Kernel("numbers.floats.width_bucket", fallible=True)},
         python={"numeric": "math.numeric_width_bucket"}, special="width_bucket",
     ),
-    Function("sind", "sind", "float8 > float8", ("sind(30)", "0.5"), python=degrees.sine),
-    Function("cosd", "cosd", "float8 > float8", ("cosd(60)", "0.5"), python=degrees.cosine),
-    Function("tand", "tand", "float8 > float8", ("tand(45)", "1"), python=degrees.tangent),
-    Function("cotd", "cotd", "float8 > float8", ("cotd(45)", "1"), python=degrees.cotangent),
-    Function("asind", "asind", "float8 > float8", ("asind(0.5)", "30"), python=degrees.arcsine),
-    Function("acosd", "acosd", "float8 > float8", ("acosd(-0.5)", "120"), python=degrees.arccosine),
-    Function("atand", "atand", "float8 > float8", ("atand(1)", "45"), python=degrees.arctangent),
-    Function("atan2d", "atan2d", "float8 float8 > float8", ("atan2d(1, -1)", "135"), python=degrees.arctangent_of_two),
-    Function("asinh", "asinh", "float8 > float8", ("asinh(1)", "0.881373587019543"), python=math.asinh),
-    Function(
-        "acosh", "acosh", "float8 > float8", ("acosh(2)", "1.3169578969248166"), python="math.arc_hyperbolic_cosine",
-    ),
-    Function(
-        "atanh", "atanh", "float8 > float8", ("atanh(0.5)", "0.5493061443340548"), python="math.arc_hyperbolic_tangent",
+    *(
+        Function(
+            name, name, "float8 float8 > float8" if name == "atan2d" else "float8 > float8", (example, answer),
+            kernel={"float8": Kernel(f"numbers.degrees.{name}", fallible=True)},
+        )
+        for name, example, answer in (
+            ("sind", "sind(30)", "0.5"), ("cosd", "cosd(60)", "0.5"), ("tand", "tand(45)", "1"),
+            ("cotd", "cotd(45)", "1"), ("asind", "asind(0.5)", "30"), ("acosd", "acosd(-0.5)", "120"),
+            ("atand", "atand(1)", "45"), ("atan2d", "atan2d(1, -1)", "135"), ("asinh", "asinh(1)", "0.881373587019543"),
+            ("acosh", "acosh(2)", "1.3169578969248166"), ("atanh", "atanh(0.5)", "0.5493061443340548"),
+        )
     ),
 )  # fmt: skip

@@ -282,20 +282,6 @@ def min_scale(value: Numeric) -> int:
     return trimmed(value)[1]
 
 
-def arc_hyperbolic_cosine(value: float) -> float:
-    """Return acosh. Raises 22003."""
-    if value < 1:
-        raise SqlError("22003", "input is out of range")
-    return math.acosh(value)
-
-
-def arc_hyperbolic_tangent(value: float) -> float:
-    """Return atanh. Raises 22003."""
-    if value < -1 or value > 1:
-        raise SqlError("22003", "input is out of range")
-    return math.copysign(math.inf, value) if abs(value) == 1 else math.atanh(value)
-
-
 VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 NULL_MATH_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
     ("numeric_variance", ["BIGINT", VARIABLE, "DECIMAL(38,0)", VARIABLE, "VARCHAR"], VARIABLE, variance),

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from bench.function_page import bound
+from engine.embedded.printed_parts import Part
+from engine.embedded.printed_texts import text_function
 from engine.embedded.row_functions import inner_function, row_function
+from sql.bind import bind_query
+from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
 from sql.functions import sketches
 from sql.functions.table import ROWS
+from sql.parse.parse import parse
+from sql.parse.statements.select import Select
 from sql.tree.expressions import Call, Cast, Column, Expression, Literal
 from sql.tree.relations import Project
 from sql.types.datatypes import BOOL, DATE, FLOAT8, INT4, NUMERIC, TEXT, TIMESTAMPTZ, SqlType
@@ -124,7 +132,8 @@ def test_integers_and_texts_are_computed_as_duckdb_does() -> None:
     run = row_function(Call("concat_op", (Call("upper", (TEXT_COLUMN,), TEXT), Cast(Column(1, "n", INT4), TEXT)), TEXT))
     assert run is not None and run(("aéß", -5)) == "Aéß-5"
     # A numeric is no integer.
-    assert row_function(Call("add", (Column(0, "n", NUMERIC), Column(0, "n", NUMERIC)), NUMERIC)) is None
+    run = row_function(Call("add", (Column(0, "n", NUMERIC), Column(0, "n", NUMERIC)), NUMERIC))
+    assert run is not None and run(((15, 1),)) == (30, 1)
 
 
 @pytest.mark.parametrize(
@@ -168,3 +177,90 @@ def test_quotients_of_integers_are_cut_off_and_fail_as_postgres_does() -> None:
     ):
         with pytest.raises(SqlError, match=message):
             run(pair)
+
+
+class Texts:
+    """A catalog of one relation, which has a text."""
+
+    def relation(self, name: str) -> RelationDescription:
+        return RelationDescription(name, "stream", 20_000, (ColumnDescription("c", TEXT),))
+
+    def relation_names(self) -> Iterable[str]:
+        return ("s",)
+
+
+def shown(text: str) -> Expression:
+    """Return the tree of an expression over the text."""
+    (statement,) = parse(f"SELECT {text} FROM s")
+    assert isinstance(statement, Select)
+    root = bind_query(statement.query, Texts(), SessionSettings(time_zone="UTC")).root
+    assert isinstance(root, Project)
+    return root.items[0][1]
+
+
+CHOSEN = ("Yes", "Ab C", "None")
+LIKE = ("Abc", "Ab", "No", "No")
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "expected"),
+    [
+        ("c ~ 'a+b'", ("xaab", "b", None), (True, False, None)),
+        ("c !~* '^A'", ("abc", "b", None), (False, True, None)),
+        ("initcap(CASE WHEN c = 'no' THEN 'yes' WHEN c IS NULL THEN 'none' ELSE c END)", ("no", "ab c", None), CHOSEN),
+        ("array_to_string(array_remove(string_to_array(c, ','), 'x'), '-', '?')", ("a,x,b", "x", "", None), ("a-b", "", "", None)),
+        ("array_positions(string_to_array(c, ','), 'x')", ("a,x,x", "", None), ([2, 3], [], None)),
+        ("array_replace(string_to_array(c, ','), 'x', NULL)", ("a,x", "x", None), (["a", None], [None], None)),
+        ("string_to_array(c, ',') @> ARRAY['a', 'b']", ("b,c,a", "a", "", None), (True, False, False, None)),
+        ("string_to_array(c, ',') && ARRAY['a', NULL]", ("b,a", "c", None), (True, False, None)),
+        ("initcap(CASE WHEN c LIKE '%b_' OR c ILIKE 'a%' THEN c ELSE 'no' END)", ("abc", "Ab", "x", None), LIKE),
+        ("initcap(CASE WHEN c NOT IN ('a', 'b') THEN c END)", ("a", "c", None), (None, "C", None)),
+        ("initcap(CASE WHEN c LIKE c || '%' AND length(c) BETWEEN 2 AND 3 THEN c END)", ("a", "cd", None), (None, "Cd", None)),
+        ("concat_ws(c, 'a', NULL, 'b')", ("-", "", None), ("a-b", "ab", None)),
+        ("c::interval", ("1 day 02:00", "-1 mon", None), ((0, 1, 7_200_000_000), (-1, 0, 0), None)),
+        ("date_trunc('hour', c::interval)", ("1 day 02:03", "-00:30", None), ((0, 1, 7_200_000_000), (0, 0, 0), None)),
+        ("c::time - time '01:00'", ("02:00", "00:30", None), ((0, 0, 3_600_000_000), (0, 0, -1_800_000_000), None)),
+        ("c::time + interval '25 hours'", ("02:00", "23:30", None), (10_800_000_000, 1_800_000_000, None)),
+        ("c::date + c::time", (None,), (None,)),
+        ("trim_array(string_to_array(c, ','), 1)", ("a,b", "a", None), (["a"], [], None)),
+        ("c::bytea || '\\x00'::bytea", ("ab", "", None), (b"ab\0", b"\0", None)),
+        ("c::char(3)", ("ab", "abc", None), ("ab ", "abc", None)),
+        ("(c::jsonb ->> 'a')::interval", ('{"a": "1 day"}', "{}", None), ((0, 1, 0), None, None)),
+    ],
+)  # fmt: skip
+def test_texts_for_duckdb_mean_the_same_on_values(
+    text: str, values: tuple[str | None, ...], expected: tuple[object, ...]
+) -> None:
+    """The answers are PostgreSQL's; `test_function_table.py` asks it for all functions."""
+    run = row_function(shown(text))
+    assert run is not None
+    assert tuple(run((value,)) for value in values) == expected
+
+
+def test_errors_of_texts_for_duckdb() -> None:
+    for text, value, sqlstate in (
+        ("trim_array(string_to_array(c, ','), 3)", "a", "2202E"),
+        ("c::interval", "day", "22007"),
+        ("c::uuid", "x", "22P02"),
+        ('c::name::"char"::int4 + 2147483647', "a", "22003"),
+    ):
+        run = row_function(shown(text))
+        assert run is not None, text
+        with pytest.raises(SqlError) as error:
+            run((value,))
+        assert error.value.sqlstate == sqlstate, text
+
+
+def test_what_only_duckdb_computes() -> None:
+    for text in ("array_fill(c, ARRAY[2])", "extract(epoch FROM c::interval)", "c::regclass"):
+        assert row_function(shown(text)) is None, text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["operand_0 +", "CASE WHEN operand_0 THEN 1 END", "nothing(operand_0)", "operand_0 < 1", "(operand_0).x", "'a' ~ 'b'",
+     "CAST(operand_0 AS DOUBLE)", "operand_1", "[1, 'a']", "list_filter(operand_0, lambda x: x)", "text_left(operand_0, operand_0)"],
+)  # fmt: skip
+def test_texts_that_are_not_known(text: str) -> None:
+    with pytest.raises(LookupError):
+        text_function(text, [Part(lambda row: row[0], "VARCHAR")])
