@@ -16,23 +16,27 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from engine.catalog.image import CatalogImage, StreamEntry
+from engine.catalog.image import CatalogImage, StreamEntry, TableEntry
 from engine.embedded.query_engine import QueryEngine
 from engine.execution.computed_rows import ComputedValues, computed_values
+from engine.execution.outcome import expand
 from engine.execution.prepared import Prepared
 from engine.ingest.field_readers import FieldReader, arriving_layout, has_kernel
 from engine.ingest.insert import InsertTarget, default_row, is_now, now_columns
 from engine.streams.stream import Stream
 from ringbuffer.decode.parameters import RAW_BYTES, TEXT_VALUES, decode_parameters
+from ringbuffer.memory.arrow import morsel_to_arrow
 from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel, PhysicalType
 from ringbuffer.scalar.numbers.assigned import assigned
 from sql.bind.writes.insert import BoundInsert
 from sql.catalog.catalog import ColumnDescription
 from sql.parse.statements.insert import Insert
 from sql.tree.expressions import Cast, Expression, Literal, Parameter
-from sql.tree.relations import Values
+from sql.tree.relations import Project, Values
 from sql.types.datatypes import FAMILIES, SqlType
+from sql.wire.messages import Bind
 
 TEXT_FAMILIES = frozenset({"text", "varchar"})
 INTEGERS, FLOATS = frozenset({"int2", "int4", "int8"}), frozenset({"float4", "float8"})
@@ -46,31 +50,55 @@ FLOAT4_NUMERIC = ("float4", "numeric")
 
 
 @dataclass(frozen=True, eq=False)
-class ParameterRow:
-    """The shape of a row.
+class ArrivingRow:
+    """The parameters of a row, by number.
+
+    Attributes:
+        layout: of the parameters as they arrive.
+        wanted: of the columns that they are for.
+        read: which of them are read after they have been decoded.
+        texts: which of them are cast from a text, and so are texts in both formats.
+    """
+
+    layout: Layout
+    wanted: Layout
+    read: tuple[bool, ...]
+    texts: tuple[bool, ...]
+
+    def codes(self, formats: Sequence[int]) -> tuple[int, ...]:
+        """Return the formats in which the values are read that arrive in some formats."""
+        return tuple(TEXT_VALUES if text else code for text, code in zip(self.texts, formats, strict=True))
+
+    def as_columns(self, given: Morsel) -> Morsel:
+        """Return parameters that have been decoded as their columns, but for those that are read
+        afterwards.
+
+        Raises RowError.
+        """
+        return given if self.layout is self.wanted else replace(given, data=tuple(self._columns(given)))
+
+    def _columns(self, given: Morsel) -> Iterator[npt.NDArray[Any]]:
+        columns = zip(given.data, self.layout, self.wanted, self.read, strict=True)
+        for index, (data, arriving, wanted, is_read) in enumerate(columns):
+            yield data if is_read or arriving.physical == wanted.physical else assigned(data, wanted, index)
+
+
+@dataclass(frozen=True, eq=False)
+class ParameterRow(ArrivingRow):
+    """The shape of a row of a stream.
 
     Attributes:
         target: the columns of the parameters, constants as defaults.
-        layout: of the parameters as they arrive, by number.
-        read: which of them are read after they have been decoded.
-        texts: which of them are cast from a text, and so are texts in both formats.
         fits_one_row: true if all can be decoded by a `OneRow`.
         packets: the session's known packets with the statement, by the bytes before the values;
             forgotten with the shape.
     """
 
     target: InsertTarget
-    layout: Layout
-    read: tuple[bool, ...]
-    texts: tuple[bool, ...]
     fits_one_row: bool
     # Filled and read at once, on the event loop.
     starts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     packets: dict[bytes, Any] = field(default_factory=dict)
-
-    def codes(self, formats: Sequence[int]) -> tuple[int, ...]:
-        """Return the formats in which the values are read that arrive in some formats."""
-        return tuple(TEXT_VALUES if text else code for text, code in zip(self.texts, formats, strict=True))
 
     def decode_one(self, payload: bytes, start: int, formats: Sequence[int], reader: FieldReader) -> Morsel:
         """Do what `decode` does, for one Bind. start: offset of its first length word."""
@@ -89,18 +117,7 @@ class ParameterRow:
         given = decode_parameters(payload, starts, codes, self.layout, reader.time_zone)
         if any(self.read):
             given = reader.rows(given, self.target.columns, self.target.layout, [bool(code) for code in codes])
-        if self.layout is not self.target.layout:
-            given = replace(given, data=tuple(self._as_columns(given)))
-        return given
-
-    def _as_columns(self, given: Morsel) -> Iterator[npt.NDArray[Any]]:
-        """Yield the columns of parameters that have been read as those of the target.
-
-        Raises RowError.
-        """
-        columns = zip(given.data, self.layout, self.target.layout, self.read, strict=True)
-        for index, (data, arriving, wanted, is_read) in enumerate(columns):
-            yield data if is_read or arriving.physical == wanted.physical else assigned(data, wanted, index)
+        return self.as_columns(given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +154,42 @@ class ParameterRows:
 
 
 @dataclass(frozen=True, eq=False)
+class TableRows:
+    """The shape of the rows of an INSERT into a table, all of which are as `row` is.
+
+    Attributes:
+        columns: that the statement gives.
+        starts: int64[rows], the places of the rows in the bytes of a Bind, but for the first.
+    """
+
+    entry: TableEntry
+    columns: tuple[ColumnDescription, ...]
+    row: ArrivingRow
+    starts: npt.NDArray[np.int64]
+
+    def decode(self, message: Bind, reader: FieldReader) -> pa.Table | None:
+        """Return the rows of a Bind; None where the formats of the rows differ.
+
+        Raises RowError and ColumnError.
+        """
+        width, count = len(self.columns), len(self.starts)
+        formats = expand(message.parameter_formats, width * count)
+        given = tuple(formats[:width])
+        if tuple(formats) != given * count:
+            return None
+        self.starts[0] = message.parameters_offset
+        codes, row = _format_codes(self.row.codes(given), self.row.read), self.row
+        morsel = decode_parameters(message.payload, self.starts, codes, row.layout, reader.time_zone)
+        arrays = []
+        for column, values, code in zip(
+            self.columns, morsel_to_arrow(row.as_columns(morsel), row.wanted).columns, codes, strict=True
+        ):
+            array = values.combine_chunks()
+            arrays.append(array if has_kernel(column.type) else reader.column(column, array, bool(code)))
+        return pa.Table.from_arrays(arrays, names=[column.name for column in self.columns])
+
+
+@dataclass(frozen=True, eq=False)
 class LiteralRows:
     """The rows of an INSERT without parameters, whose text was decoded: whenever it runs, they are
     the same.
@@ -168,7 +221,7 @@ class ComputedRow:
         return self.row.target
 
 
-Shape = ParameterRow | ParameterRows | LiteralRows | ComputedRow
+Shape = ParameterRow | ParameterRows | TableRows | LiteralRows | ComputedRow
 
 
 def parameter_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> Shape | None:
@@ -184,10 +237,12 @@ def parameter_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) 
 
 def _make_shape(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> Shape | None:
     statement, bound = prepared.statement, prepared.bound
-    if not isinstance(statement, Insert) or not isinstance(bound, BoundInsert) or not isinstance(bound.source, Values):
+    if not isinstance(statement, Insert) or not isinstance(bound, BoundInsert):
         return None
     entry = image.entries.get(bound.relation.name)
-    if not isinstance(entry, StreamEntry):
+    if isinstance(entry, TableEntry):
+        return _make_table_rows(bound, entry, len(prepared.parameter_types))
+    if not isinstance(entry, StreamEntry) or not isinstance(bound.source, Values):
         return None
     rows = bound.source.rows
     if bound.stable and any(item.type.family == "oid" for item in rows[0] if isinstance(item, Literal)):
@@ -198,11 +253,55 @@ def _make_shape(prepared: Prepared, image: CatalogImage, engine: QueryEngine) ->
         return _make_computed(rows[0], prepared.parameter_types, entry, bound.targets, image, engine)
     if row is None or len(row.layout) * len(rows) != len(prepared.parameter_types):
         return None
-    for index in range(1, len(rows)):
-        shift = index * len(row.layout)
-        if not all(_is_shifted(item, first, shift) for item, first in zip(rows[index], rows[0], strict=True)):
-            return None
+    if not _are_alike(rows, len(row.layout)):
+        return None
     return row if len(rows) == 1 else ParameterRows(row, np.full(len(rows), -1, dtype=np.int64))
+
+
+def _make_table_rows(bound: BoundInsert, entry: TableEntry, parameters_count: int) -> TableRows | None:
+    """Return the shape of several rows for a table, whose values are all parameters."""
+    source = bound.source
+    values = source.input if isinstance(source, Project) else source
+    if not isinstance(values, Values) or len(values.rows) < 2:
+        return None
+    columns = tuple(entry.description.columns[index] for index in bound.given)[: len(values.schema)]
+    if len(columns) * len(values.rows) != parameters_count:
+        return None
+    layout: list[ColumnLayout] = []
+    wanted: list[ColumnLayout] = []
+    families: list[str] = []
+    for number, (item, column) in enumerate(zip(values.rows[0], columns, strict=True), 1):
+        parameter = item.operand if isinstance(item, Cast) else item
+        if not isinstance(parameter, Parameter) or parameter.number != number:
+            return None
+        # NULLs are refused later, with the whole row in DETAIL.
+        stored = replace(arriving_layout(column), not_null=False)
+        arriving = _arrival_layout(item, parameter, column, stored)
+        if arriving is None:
+            return None
+        layout.append(arriving)
+        wanted.append(stored)
+        families.append(parameter.type.family)
+    if not _are_alike(values.rows, len(columns)):
+        return None
+    read = tuple(not has_kernel(column.type) for column in columns)
+    row = ArrivingRow(tuple(layout), tuple(wanted), read, _texts(families, columns))
+    return TableRows(entry, columns, row, np.full(len(values.rows), -1, dtype=np.int64))
+
+
+def _are_alike(rows: Sequence[Sequence[Expression]], parameters_count: int) -> bool:
+    """Tell whether rows differ in the numbers of their parameters alone; of each row, so many."""
+    return all(
+        _is_shifted(item, first, index * parameters_count)
+        for index in range(1, len(rows))
+        for item, first in zip(rows[index], rows[0], strict=True)
+    )
+
+
+def _texts(given: Sequence[str], columns: Sequence[ColumnDescription]) -> tuple[bool, ...]:
+    """Return which parameters of these families are texts for columns of other types."""
+    pairs = zip(given, columns, strict=True)
+    return tuple(family in TEXT_FAMILIES and column.type.family not in TEXT_FAMILIES for family, column in pairs)
 
 
 def _make_row(
@@ -236,9 +335,9 @@ def _make_row(
     target = InsertTarget(entry, given, wanted, _constant_row(stream, constants, image, engine), now)
     read = tuple(not has_kernel(column.type) for column in target.columns)
     families = [found[number][2] for number in numbers]
-    texts = tuple(given in TEXT_FAMILIES and family not in TEXT_FAMILIES for given, family in families)
+    texts = _texts([given for given, _ in families], target.columns)
     fits_one_row = all(pair in WIDENINGS for pair in families if pair[0] != pair[1] and pair[0] in INTEGERS | FLOATS)
-    return ParameterRow(target, wanted if arriving == wanted else arriving, read, texts, fits_one_row)
+    return ParameterRow(wanted if arriving == wanted else arriving, wanted, read, texts, target, fits_one_row)
 
 
 def _constant_row(

@@ -45,6 +45,9 @@ from sql.wire import writer
 from sql.wire.messages import Bind
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from engine.catalog.image import TableEntry
     from engine.execution.parameter_rows import Shape
     from ringbuffer.memory.columns import Morsel
 
@@ -179,7 +182,9 @@ class Portal:
     """A prepared statement with its parameter values, and, once it ran, its outcome.
 
     Attributes:
-        row, given: the decoded rows of an INSERT: those of the parameters, or of its text.
+        row, given: the decoded rows of an INSERT into a stream: those of the parameters, or of its
+            text.
+        table_rows: those of an INSERT into a table, and the table.
         values: the parameters otherwise.
         is_spent: the portal ran and has no rows to give.
         is_at_end: the cursor is after its last row.
@@ -194,6 +199,7 @@ class Portal:
     values: tuple[Literal, ...] = ()
     row: Shape | None = None
     given: Morsel | None = None
+    table_rows: tuple[TableEntry, pa.Table] | None = None
     outcome: Outcome | None = None
     is_spent: bool = False
     is_at_end: bool = False

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from engine.commit.transaction import Step
 from engine.execution.outcome import Outcome
+from engine.statements.literal_insert import LiteralInsert
 from sql.parse.parse import parse
 from sql.parse.statements.declaration import Empty, Statement
 from sql.parse.statements.insert import Insert
@@ -29,7 +30,7 @@ def statement_again(
 
     None is returned when the statement is no INSERT, or its client gets rows of it.
     """
-    if not isinstance(statement, Insert) or outcome.schema is not None:
+    if not isinstance(statement, Insert | LiteralInsert) or outcome.schema is not None:
         return None
     return outcome.tag, partial(run, session, statement, parameters, prepared)
 

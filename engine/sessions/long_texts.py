@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from engine.execution.prepared import Prepared, prepare
 from engine.scheduler.threads import TEXT_AT_ONCE_MAX
 from engine.sessions.staged_inserts import inserted
-from engine.statements.literal_insert import CHARACTERS_MIN, literal_insert
+from engine.statements.literal_insert import CHARACTERS_MIN, LiteralInsert, literal_insert
 from sql.catalog.schemas import find_relation
 from sql.dialects.door import translate
 from sql.errors import SqlError
@@ -24,6 +24,7 @@ from sql.names.dialects import DIALECTS, POSTGRES
 from sql.names.relation_keys import as_written
 from sql.parse.parse import parse
 from sql.parse.statements.declaration import Empty, Statement
+from sql.parse.statements.insert import Insert
 from sql.wire.messages import Parse, Query
 
 if TYPE_CHECKING:
@@ -176,8 +177,24 @@ def read_portal(session: Session, portal: Portal, image: CatalogImage) -> Portal
     """Return a portal with its values read, and its statement bound again if out of date."""
     portal.prepared.refresh(image, session.settings)
     session.runner.describe(portal.prepared)
-    portal.decode_parameters(session.settings)
+    if not session.staged.decode_table_rows(portal, image):
+        portal.decode_parameters(session.settings)
     return portal
+
+
+def executed(session: Session, portal: Portal) -> Statement:
+    """Return what a portal does: its statement, or an INSERT of its decoded rows."""
+    statement, found = portal.prepared.statement, portal.table_rows
+    if found is None:
+        return statement
+    assert isinstance(statement, Insert), statement
+    # It runs once.
+    portal.table_rows = None
+    entry, rows = found
+    if session.runner.image().entries.get(entry.description.name) is not entry:
+        portal.decode_parameters(session.settings)
+        return statement
+    return LiteralInsert(statement.text, statement, entry, rows)
 
 
 def in_dialect(

@@ -366,7 +366,7 @@ class Session:
                 await self._copy.begin(statement, alone=True)
                 return
             if portal.outcome is None:
-                portal.outcome = await self.run(statement, portal.values, portal.prepared)
+                portal.outcome = await self.run(long_texts.executed(self, portal), portal.values, portal.prepared)
             elif portal.outcome.more is not None:
                 self.timeout.start()
             await self._send(portal.outcome, self.settings.shown, portal.result_formats, row_limit, described=True)

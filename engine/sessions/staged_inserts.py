@@ -17,7 +17,7 @@ from engine.commit.staging import StatementStage
 from engine.commit.transaction import Step
 from engine.execution.insert_shapes import insert_shape
 from engine.execution.outcome import expand
-from engine.execution.parameter_rows import ComputedRow, LiteralRows, ParameterRows, parameter_row
+from engine.execution.parameter_rows import ComputedRow, LiteralRows, ParameterRows, TableRows, parameter_row
 from engine.execution.prepared import Portal, Prepared, UnparsedInsert
 from engine.ingest.field_readers import ColumnError, FieldReader
 from engine.ingest.insert import HEAD, InsertTarget, head_target
@@ -181,6 +181,9 @@ class StagedInserts:
         row = parameter_row(portal.prepared, image, self._server.engines.tables)
         if row is None or self._session.connection.encoding.converts:
             return False
+        if isinstance(row, TableRows):
+            is_large = portal.message.is_larger_than(READ_AT_ONCE_BYTES_MAX)
+            return not is_large and self.decode_table_rows(portal, image)
         message = portal.message
         if isinstance(row, ComputedRow):
             given = self._computed(row, message.parameters(), message.parameter_formats, image)
@@ -198,6 +201,22 @@ class StagedInserts:
             return False
         portal.row = None if portal.given is None else row
         return portal.given is not None
+
+    def decode_table_rows(self, portal: Portal, image: CatalogImage) -> bool:
+        """Decode the parameters of a portal that inserts rows of them into a table.
+
+        False is returned for other portals, and where a value needs the general way.
+        """
+        row = parameter_row(portal.prepared, image, self._server.engines.tables)
+        if not isinstance(row, TableRows) or self._session.connection.encoding.converts:
+            return False
+        settings = self._session.settings
+        try:
+            rows = row.decode(portal.message, FieldReader(settings.time_zone, settings.input_styles))
+        except (RowError, ColumnError):
+            return False
+        portal.table_rows = None if rows is None else (row.entry, rows)
+        return rows is not None
 
     def _computed(
         self, row: ComputedRow, values: Sequence[bytes | None], formats: Sequence[int], image: CatalogImage
@@ -242,6 +261,7 @@ class StagedInserts:
         session, row, given = self._session, portal.row, portal.given
         if (
             row is None
+            or isinstance(row, TableRows)
             or given is None
             or session.settings.read_only
             or row is not parameter_row(portal.prepared, image, self._server.engines.tables)

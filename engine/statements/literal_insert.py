@@ -1,9 +1,10 @@
-"""INSERT INTO table VALUES (literal, ...), ...: many rows, which a kernel decodes from the text.
+"""INSERT INTO table VALUES (literal, ...), ...: many rows, which a kernel decodes from the text, or
+from the parameters of a Bind.
 
-Enters: the text of a Query. Leaves: a statement with its rows as an Arrow table, or None: the text
-is parsed, and bound item by item, or gets its error there. The parser and the binder see one row of
-NULLs in the place of the rows, so that names, rights, defaults, ON CONFLICT and RETURNING are those
-of every other INSERT. Must not run anything.
+Enters: the text of a Query, or decoded rows. Leaves: a statement with its rows as an Arrow table,
+or None: the text is parsed, and bound item by item, or gets its error there. The parser and the
+binder see one row of NULLs in the place of the rows, so that names, rights, defaults, ON CONFLICT
+and RETURNING are those of every other INSERT. Must not run anything.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from sql.bind.writes.write_target import listed_columns
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import found_key
 from sql.errors import SqlError
-from sql.names.relation_keys import as_written
+from sql.names.relation_keys import as_written, name_of
 from sql.parse.parse import parse
 from sql.parse.statements.declaration import Statement
 from sql.parse.statements.insert import Insert
@@ -45,7 +46,7 @@ class LiteralInsert(Statement, tag="INSERT", writes=True):
     """An INSERT of decoded rows.
 
     Attributes:
-        insert: the statement with one row of NULLs.
+        insert: the statement with one row of NULLs, or the one that was prepared.
         entry: the table whose columns the rows are decoded for.
         rows: the columns that the statement gives.
     """
@@ -75,6 +76,21 @@ def bind_literal_insert(statement: LiteralInsert, image: CatalogImage, settings:
         (whole,) = parse(statement.text)
         assert isinstance(whole, Insert), statement.text
         return bind_insert(whole, image, settings)
+    return scanning(bound)
+
+
+def with_rows(statement: LiteralInsert, bound: BoundInsert, image: CatalogImage) -> BoundInsert:
+    """Return the prepared INSERT with a scan of the rows in the place of its own.
+
+    Raises 40001 where the table has changed since the rows were decoded.
+    """
+    if image.entries.get(bound.relation.name) is not statement.entry:
+        raise SqlError("40001", f'table "{name_of(bound.relation.name)}" was altered while INSERT began')
+    return scanning(bound)
+
+
+def scanning(bound: BoundInsert) -> BoundInsert:
+    """Return an INSERT of VALUES with a scan of decoded rows in their place."""
     source = bound.source
     values = source.input if isinstance(source, Project) else source
     assert isinstance(values, Values), values

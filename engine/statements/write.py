@@ -19,7 +19,7 @@ from engine.execution.reading import read_locked, views_among
 from engine.execution.registry import handles
 from engine.execution.work import Work
 from engine.ingest.insert import InsertTarget, evaluate_rows, make_target
-from engine.statements.literal_insert import LiteralInsert, bind_literal_insert
+from engine.statements.literal_insert import LiteralInsert, bind_literal_insert, with_rows
 from engine.statements.table_writes import BoundWrite, TableWriter, queries_of, settled, with_queries
 from engine.tables.sequence_functions import ANSWERED, uses_sequences
 from ringbuffer.memory.arrow import morsel_from_arrow
@@ -86,8 +86,12 @@ def bound_write(statement: Write, image: CatalogImage, work: Work) -> BoundWrite
     """Return a statement bound to an image."""
     if work.prepared is not None:
         work.prepared.refresh(image, work.settings)
-        assert isinstance(work.prepared.bound, BoundInsert | BoundUpdate | BoundDelete)
-        return work.prepared.bound
+        bound = work.prepared.bound
+        assert isinstance(bound, BoundInsert | BoundUpdate | BoundDelete)
+        if isinstance(statement, LiteralInsert):
+            assert isinstance(bound, BoundInsert)
+            return with_rows(statement, bound, image)
+        return bound
     return BINDING[type(statement)](statement, image, work.settings.captured())
 
 

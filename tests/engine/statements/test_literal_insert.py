@@ -5,15 +5,17 @@ general way.
 from __future__ import annotations
 
 import random
+from ast import literal_eval
 
 import pytest
 
-from engine.sessions import long_texts
+from engine.execution.parameter_rows import TableRows, parameter_row
+from engine.sessions import long_texts, staged_inserts
 from engine.statements import literal_insert
-from tests.end_to_end.raw_client import RawClient, query
+from tests.end_to_end.raw_client import SYNC, RawClient, bind, describe, execute, parse, query
 from tests.engine.ddl.test_definitions import comparable
 from tests.engine.session_client import SessionClient, World
-from tests.engine.sessions.test_insert_paths import COLUMNS, LATE_COLUMNS, random_item
+from tests.engine.sessions.test_insert_paths import COLUMNS, LATE_COLUMNS, LATE_TEXTS, TEXTS, random_item
 from tests.oracle.postgres import PostgresCluster
 
 SEED = 20_261_127
@@ -103,6 +105,70 @@ def test_literals_as_postgresql_has_them(
     select = query(f"SELECT {', '.join(f'{name}::text' for name in EVERYTHING)} FROM everything ORDER BY i8")
     assert client.ask(select) == theirs.ask(select)
     theirs.hang_up()
+
+
+@pytest.mark.parametrize("at_once_bytes", [0, 16_384])
+def test_parameters_as_postgresql_has_them(
+    world: World, postgres: PostgresCluster, monkeypatch: pytest.MonkeyPatch, at_once_bytes: int
+) -> None:
+    """Rows of parameters, decoded on the event loop or by a worker, then their binary forms."""
+    client, theirs = world.client(), RawClient(postgres.port, "postgres", "postgres")
+    monkeypatch.setattr(staged_inserts, "READ_AT_ONCE_BYTES_MAX", at_once_bytes)
+    monkeypatch.setattr(long_texts, "PARAMETERS_AT_ONCE_BYTES_MAX", at_once_bytes)
+    listed = ", ".join(f"{name} {kind}" for name, kind in EVERYTHING.items())
+    for text in ("SET TimeZone = 'Europe/Berlin'", f"CREATE TEMPORARY TABLE everything ({listed}, given text)"):
+        for one in (client, theirs):
+            one.ask(query(text))
+    draw, decoded_count, accepted_count = random.Random(SEED + 1), 0, 0
+    for number in range(CASES):
+        columns = ["i8", *draw.sample([name for name in EVERYTHING if name != "i8"], draw.randint(1, 3))]
+        cast = f"::{EVERYTHING[columns[-1]]}" if draw.random() < 0.3 else ""
+        oids = [20 if draw.random() < 0.3 else 0]
+        rows_count = draw.choice((2, 2, 3))
+        numbers = [[f"${row * len(columns) + place + 1}" for place in range(len(columns))] for row in range(rows_count)]
+        rows = ", ".join(f"({', '.join(row)}{cast})" for row in numbers)
+        statement = parse(f"INSERT INTO everything ({', '.join(columns)}) VALUES {rows} RETURNING i8", oids=oids)
+        sent: list[bytes | None] = []
+        for row in range(rows_count):
+            sent.append(f"{number}{row:02}".encode())
+            for name in columns[1:]:
+                text = draw.choice(TEXTS.get(name) or LATE_TEXTS[name])
+                sent.append(None if draw.random() < 0.1 else text.encode())
+        messages = statement, bind(sent), describe("P"), execute(), SYNC
+        expected, answer = theirs.ask(*messages), client.ask(*messages)
+        is_accepted = not any(line.startswith("E") for line in expected)
+        assert answer == expected if is_accepted else any(line.startswith("E") for line in answer), (columns, sent)
+        accepted_count += is_accepted
+        session = client.session
+        prepared = session.names.statements.get("")
+        if is_accepted and prepared is not None:
+            shape = parameter_row(prepared, session.runner.image(), session.server.engines.tables)
+            decoded_count += isinstance(shape, TableRows)
+    assert decoded_count > accepted_count / 2 > CASES / 20
+    select = query(f"SELECT {', '.join(f'{name}::text' for name in EVERYTHING)} FROM everything ORDER BY i8")
+    assert client.ask(select) == theirs.ask(select)
+    binary_again(client)
+    binary_again(theirs)
+    select = query(f"SELECT {', '.join(f'{name}::text' for name in EVERYTHING)} FROM everything ORDER BY i8, given")
+    assert client.ask(select) == theirs.ask(select)
+    theirs.hang_up()
+
+
+def binary_again(client: SessionClient | RawClient) -> None:
+    """Insert every value once more, two rows in a statement, in the form in which it is sent."""
+    count = 0
+    for name in EVERYTHING:
+        if name == "i8":
+            continue
+        select = f"SELECT i8, {name} FROM everything WHERE {name} IS NOT NULL ORDER BY i8 LIMIT 2"
+        found = client.ask(parse(select), bind(results=[1]), execute(), SYNC)
+        rows = 2 * [literal_eval(line[2:]) for line in found if line.startswith("D ")]
+        count += bool(rows)
+        values = [value for row in rows[:2] for value in (*row, name.encode())]
+        text = f"INSERT INTO everything (i8, {name}, given) VALUES ($1, $2, $3), ($4, $5, $6)"
+        answer = client.ask(parse(text), bind(values, formats=[1, 1, 0] * 2), execute(), SYNC) if rows else []
+        assert not rows or "C INSERT 0 2" in answer, (name, answer)
+    assert count > len(EVERYTHING) / 2
 
 
 def test_clauses_constraints_and_errors(
