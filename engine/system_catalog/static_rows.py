@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from engine.system_catalog.own_functions import own_rows
 from engine.system_catalog.own_relations import OWN_RELATIONS
 from sql.bind.expressions.calls import CALLED_NAMES
 from sql.functions.catalog import CATALOG
@@ -137,7 +138,8 @@ def static_rows(name: str) -> list[Row]:
     if name == "pg_namespace":
         return [row for row in rows if row["oid"] != PUBLIC_SCHEMA]
     if name in ("pg_proc", "pg_aggregate", "pg_description", "pg_operator"):
-        return [row for row in rows if _is_ours(name, row)]
+        own = own_rows(name) if name in ("pg_proc", "pg_aggregate") else []
+        return [row for row in rows if _is_ours(name, row)] + own
     return rows
 
 

@@ -12,6 +12,7 @@ from sqlglot import exp
 from sql.dialects.aliases import has_aggregate, within, without_names
 from sql.dialects.calls import bare, integer_of
 from sql.dialects.context import Context
+from sql.dialects.stars import expand, star_of, without_changes
 
 # Names that the subqueries get which replace clauses.
 ROWS = "_rows"
@@ -55,6 +56,7 @@ def of_select(select: exp.Select, context: Context) -> exp.Expr:
     without_views(select, context)
     without_tumble(select, context)
     rollup(select)
+    without_changes(select, context)
     if limit is not None and limit.expressions:
         by_limit(select, limit, context)
     without_names(select, context)
@@ -211,10 +213,7 @@ def by_limit(select: exp.Select, limit: exp.Expr, context: Context) -> None:
 
 def has_star(select: exp.Select) -> bool:
     """Tell whether * is in the select list."""
-    return any(
-        isinstance(one, exp.Star) or (isinstance(one, exp.Column) and isinstance(one.this, exp.Star))
-        for one in select.expressions
-    )
+    return any(star_of(one) is not None for one in select.expressions)
 
 
 def without_qualify(select: exp.Select, context: Context) -> exp.Expr:
@@ -224,7 +223,7 @@ def without_qualify(select: exp.Select, context: Context) -> exp.Expr:
     ends = {key: select.args.get(key) for key in ENDS}
     for key in ENDS:
         select.set(key, None)
-    if has_star(select):
+    if has_star(select) and (is_first_row(select, condition) or not expand(select, context)):
         return first_of_each(select, condition, ends, context)
     distinct = select.args.get("distinct")
     select.set("distinct", None)
@@ -287,23 +286,29 @@ def lifted(node: exp.Expr, outside: object) -> exp.Expr:
     return node
 
 
-def first_of_each(
-    select: exp.Select, condition: exp.Expr, ends: dict[str, exp.Expr | None], context: Context
-) -> exp.Expr:
-    """Write the QUALIFY of the first row of each group beside * as DISTINCT ON."""
+def is_first_row(select: exp.Select, condition: exp.Expr) -> bool:
+    """Tell whether a condition of QUALIFY keeps the first row of each group."""
     compared = bare(condition)
     window = compared.this if isinstance(compared, exp.EQ | exp.LTE) else None
-    is_first = (
+    return (
         isinstance(window, exp.Window)
         and str(window.this.name).lower() == "row_number"
         and integer_of(compared.expression if compared is not None else None) == 1
         and not select.args.get("distinct")
         and not select.args.get("group")
     )
-    if not is_first or window is None:
+
+
+def first_of_each(
+    select: exp.Select, condition: exp.Expr, ends: dict[str, exp.Expr | None], context: Context
+) -> exp.Expr:
+    """Write the QUALIFY of the first row of each group beside * as DISTINCT ON."""
+    compared = bare(condition)
+    if compared is None or not is_first_row(select, condition):
         raise context.refusal(
             "QUALIFY beside * but of row_number() = 1", condition, "Name the columns of the select list."
         )
+    window = compared.this
     keys = [one.copy() for one in window.args.get("partition_by") or ()]
     order = window.args.get("order")
     sorted_by = [exp.Ordered(this=one.copy(), nulls_first=False) for one in keys]

@@ -4,11 +4,13 @@ percentiles. Those that count and add are in `sql.functions.sums`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from sql.errors import SqlError, not_supported
-from sql.functions.aggregate_rows import Aggregate, AggregateText, sort_key
-from sql.functions.arguments import literal_number, literal_text
+from sql.functions.aggregate_rows import Aggregate, AggregateText, sort_key, sort_way
+from sql.functions.arguments import literal_bytes, literal_number, literal_text
 from sql.functions.signatures import INTEGERS, NUMBERS, TIMES, unary
 from sql.tree.expressions import Literal, WindowCall
 from sql.tree.numeric_scale import first
@@ -58,10 +60,24 @@ def _separator(aggregate: AggregateText) -> str:
 
 
 def _string_agg(aggregate: AggregateText) -> str:
+    if aggregate.kind.family == "bytea":
+        # DuckDB's takes texts; digits are in the order of their bytes.
+        digits = replace(aggregate, texts=tuple(f"hex({text})" for text in aggregate.texts))
+        return f"unhex({_bytes_agg(digits)})"
     if not isinstance(aggregate.call.arguments[1], Literal):
         return _separated(aggregate)
     separator = _separator(aggregate)
     return aggregate.wrap(f"string_agg({aggregate.word}{aggregate.texts[0]}, {separator}{aggregate.ordered()})")
+
+
+def _bytes_agg(aggregate: AggregateText) -> str:
+    """Return string_agg of bytes in digits."""
+    if not aggregate.word:
+        return _separated(aggregate)
+    separator, (text, _) = literal_bytes(aggregate.call.arguments[1], "a separator", null=b""), aggregate.texts
+    # DISTINCT is ordered by its argument alone.
+    order = "".join(f" ORDER BY {text}{sort_way(key)}" for key in aggregate.keys[:1])
+    return aggregate.wrap(f"string_agg(DISTINCT {text}, '{separator.hex()}'{order})")
 
 
 def _separated(aggregate: AggregateText) -> str:
@@ -79,6 +95,8 @@ def _separated(aggregate: AggregateText) -> str:
 def _listagg(aggregate: AggregateText) -> str:
     if isinstance(aggregate.call, WindowCall):
         raise not_supported("string_agg with OVER in the upper part of a continuous view", aggregate.call.position)
+    if aggregate.kind.family == "bytea":
+        raise not_supported("string_agg of bytea in the upper part of a continuous view", aggregate.call.position)
     separator = _separator(aggregate)
     keys = ", ".join(sort_key(aggregate.printer, key) for key in aggregate.keys)
     order = f" WITHIN GROUP (ORDER BY {keys})" if keys else ""
@@ -115,13 +133,16 @@ def _fraction(aggregate: AggregateText) -> str:
     return f"CAST('{fraction!r}' AS DOUBLE)"
 
 
-def _sorted_list(aggregate: AggregateText) -> tuple[str, str]:
-    """Return the values of WITHIN GROUP as a list, and their number; NULLs don't count."""
+def _sorted_list(aggregate: AggregateText, shown: str = "") -> tuple[str, str]:
+    """Return the values of WITHIN GROUP as a list, and their number; NULLs don't count.
+
+    shown: what is listed in their place.
+    """
     (key,) = aggregate.keys
     text = aggregate.printer.text(key.expression)
     condition = f"{text} IS NOT NULL" + ("" if aggregate.condition is None else f" AND {aggregate.condition}")
     order = sort_key(aggregate.printer, key)
-    return f"list({text} ORDER BY {order}) FILTER (WHERE {condition})", f"count(*) FILTER (WHERE {condition})"
+    return f"list({shown or text} ORDER BY {order}) FILTER (WHERE {condition})", f"count(*) FILTER (WHERE {condition})"
 
 
 def _percentile_disc(aggregate: AggregateText) -> str:
@@ -135,29 +156,56 @@ def _percentile_cont(aggregate: AggregateText) -> str:
     values, count = _sorted_list(aggregate)
     place = f"({fraction} * ({count} - 1))"
     first, second = (f"({values})[CAST({whole.format(place)} AS BIGINT) + 1]" for whole in ("floor({})", "ceil({})"))
-    inside = f"float8_add({first}, float8_multiply({place} - floor({place}), float8_subtract({second}, {first})))"
+    share = f"({place} - floor({place}))"
+    if aggregate.keys[0].expression.type.family == "interval":
+        inside = f"interval_sum(interval_multiply(interval_difference({second}, {first}), {share}), {first})"
+    else:
+        inside = f"float8_add({first}, float8_multiply({share}, float8_subtract({second}, {first})))"
     return f"CASE WHEN floor({place}) = ceil({place}) THEN {first} ELSE {inside} END"
 
 
 def _mode(aggregate: AggregateText) -> str:
+    """Return the most frequent value, of several the first one in the order."""
     (key,) = aggregate.keys
-    if key.expression.type.has_own_order:
-        raise not_supported(f"mode of {key.expression.type.sql_name}", aggregate.call.position)
-    text = aggregate.printer.text(key.expression)
-    return aggregate.filtered(f"mode({text} ORDER BY {sort_key(aggregate.printer, key)})")
+    order = sort_key(aggregate.printer, key)
+    if not key.expression.type.has_own_order:
+        return aggregate.filtered(f"mode({aggregate.printer.text(key.expression)} ORDER BY {order})")
+    compared = aggregate.printer.comparable(key.expression)
+    (values, _), (keys, _) = _sorted_list(aggregate), _sorted_list(aggregate, compared)
+    return f"({values})[list_position({keys}, {aggregate.filtered(f'mode({compared} ORDER BY {order})')})]"
 
 
-def _end(name: str, answer: str) -> Aggregate:
+def _end(name: str, answer: str, place: int) -> Aggregate:
     """Return the row of first or last."""
 
     def rule(aggregate: AggregateText) -> str:
         aggregate.refuse_distinct()
+        if isinstance(aggregate.call, WindowCall) and aggregate.condition is not None:
+            # DuckDB's first is a window function there, which takes no FILTER.
+            return f"({aggregate.filtered(f'list({aggregate.texts[0]})')})[{place}]"
         return aggregate.filtered(f"{name}({aggregate.texts[0]}{aggregate.ordered()})")
 
     return Aggregate(
         name, name, "element > element", (f"{name}(x ORDER BY y) {TWO}", answer), duckdb=rule, ordered=True,
         states={"any": "FIRST"}, can_fail=False, scale=first, is_own=True,
     )  # fmt: skip
+
+
+def _chosen(name: str) -> Callable[[AggregateText], str]:
+    """Return the rule of arg_min or arg_max with OVER; bind makes others of those without."""
+
+    def rule(aggregate: AggregateText) -> str:
+        value, key = aggregate.call.arguments
+        printer, known = aggregate.printer, aggregate.condition
+        compared = printer.comparable(key)
+        condition = f"{aggregate.texts[1]} IS NOT NULL" + ("" if known is None else f" AND {known}")
+        return printer.picked(
+            printer.text(value),
+            value.type,
+            lambda one: aggregate.wrap(f"{name}_null({one}, {compared}) FILTER (WHERE {condition})"),
+        )
+
+    return rule
 
 
 def _made(canonical: str, names: str, signatures: str, example: str, answer: str, **more: Any) -> Aggregate:
@@ -181,9 +229,8 @@ AGGREGATES = (
     _bits("bit_or", "7", True),
     _bits("bit_xor", "5", False),
     Aggregate(
-        "string_agg", "string_agg", "text text > text", (f"string_agg(x, '-' ORDER BY x DESC) {TWO}", "b-a"),
+        "string_agg", "string_agg", "text text > text; bytea bytea > bytea", (f"string_agg(x, '-' ORDER BY x DESC) {TWO}", "b-a"),
         duckdb=_string_agg, spark=_listagg, ordered=True, constants={1: "','"},
-        missing="bytea bytea",
     ),
     Aggregate(
         "array_agg", "array_agg", "element > array", (f"array_agg(x ORDER BY x DESC) {TWO}", "{b,a}"),
@@ -200,10 +247,10 @@ AGGREGATES = (
         "jsonb_object_agg", "jsonb_object_agg", "any any > jsonb",
         (f"jsonb_object_agg(x, y) {TWO}", '{"a": 1, "b": 2}'), as_json=True,
     ),
-    _end("first", "a"),
-    _end("last", "b"),
-    _made("arg_min", "arg_min min_by", "element any > element", "arg_min(x, y)", "a", states={"any": "FIRST"}),
-    _made("arg_max", "arg_max max_by", "element any > element", "arg_max(x, y)", "b", states={"any": "FIRST"}),
+    _end("first", "a", 1),
+    _end("last", "b", -1),
+    _made("arg_min", "arg_min min_by", "element any > element", "arg_min(x, y)", "a", states={"any": "FIRST"}, duckdb=_chosen("arg_min")),
+    _made("arg_max", "arg_max max_by", "element any > element", "arg_max(x, y)", "b", states={"any": "FIRST"}, duckdb=_chosen("arg_max")),
     _made("keyed_min", "keyed_min", "any element > element", "keyed_min(y, x)", "a", states={"any": "FIRST"}),
     _made("keyed_max", "keyed_max", "any element > element", "keyed_max(y, x)", "b", states={"any": "FIRST"}),
     _made("set_agg", "set_agg", "element > array", "set_agg(x)", "{a,b}"),
@@ -212,10 +259,9 @@ AGGREGATES = (
         within_group=True, constants={0: "2"},
     ),
     Aggregate(
-        "percentile_cont", "percentile_cont", "float8 float8 > float8",
+        "percentile_cont", "percentile_cont", "float8 float8 > float8; float8 interval > interval",
         (f"percentile_cont(0.25) WITHIN GROUP (ORDER BY y) {TWO}", "1.25"), duckdb=_percentile_cont,
         within_group=True, constants={0: "0.5"},
-        missing="float8 interval",
     ),
     Aggregate(
         "percentile_disc", "percentile_disc", "float8 element > element",

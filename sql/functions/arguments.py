@@ -29,6 +29,13 @@ def literal_text(node: Expression, what: str, null: str | None = None) -> str:
     return node.value
 
 
+def literal_bytes(node: Expression, what: str, null: bytes) -> bytes:
+    """Return the value of a literal bytea argument; null: the meaning of NULL."""
+    if not isinstance(node, Literal) or not isinstance(node.value, bytes | None):
+        raise not_supported(f"{what} that is not a constant")
+    return null if node.value is None else node.value
+
+
 def literal_integer(node: Expression, what: str) -> int:
     """Return the value of a literal integer argument."""
     while isinstance(node, Cast):

@@ -91,8 +91,19 @@ def _of_pairs(printer: Printer, node: Call, printed: list[str]) -> str:
 
 def _of_elements(printer: Printer, node: Call, printed: list[str]) -> str:
     kind = node.arguments[1].type
-    # Where an element has items itself, PostgreSQL begins a line for it.
-    return json_value(printer, printed[1], kind, _cast(node), ", \n " if kind.element.record is not None else ", ")
+    if kind.element.record is None:
+        return json_value(printer, printed[1], kind, _cast(node), ", ")
+    items = printer.mapped(printed[1], lambda item: json_value(printer, item, kind.element, _cast(node)))
+    return f"json_elements_text({items})"
+
+
+def _of_arrays(printer: Printer, node: Call, printed: list[str]) -> str:
+    """Return the JSON of a list of arrays, each the only field of a row."""
+    record = node.arguments[1].type.element.record
+    assert record is not None, node
+    (kind,) = record.types
+    items = printer.mapped(printed[1], lambda item: json_value(printer, field_text(item, 0), kind, _cast(node)))
+    return f"json_elements_text({items})"
 
 
 def _of_members(printer: Printer, node: Call, printed: list[str]) -> str:
@@ -238,6 +249,7 @@ FUNCTIONS = (
         operands=OWN_FORMS, bound="json pairs",
     ),
     Function("json_of_elements", strict=False, duckdb=_of_elements, operands=OWN_FORMS),
+    Function("json_of_arrays", strict=False, duckdb=_of_arrays, operands=OWN_FORMS),
     Function("json_of_members", strict=False, duckdb=_of_members, operands=OWN_FORMS),
     Function(
         "json_object", "json_object", "text[] > json", ("json_object('{a,1,b,NULL}')", "{\"a\" : \"1\", \"b\" : null}"),

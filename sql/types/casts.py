@@ -131,6 +131,14 @@ def require_equality(kinds: Iterable[SqlType], position: int | None = None) -> N
             raise SqlError("42883", f"could not identify an equality operator for type {plain_name(kind)}", position)
 
 
+def require_order(kind: SqlType, position: int | None = None) -> None:
+    """Raise 42883 unless values of a type can be sorted."""
+    if not has_equality(kind.family):
+        hint = "Use an explicit ordering operator or modify the query."
+        message = f"could not identify an ordering operator for type {plain_name(kind)}"
+        raise SqlError("42883", message, position, hint=hint)
+
+
 def needs_zone(source: str, target: str) -> bool:
     """Tell whether the session's TimeZone decides the result of the conversion."""
     if isinstance(source, RecordFamily):

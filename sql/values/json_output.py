@@ -42,6 +42,14 @@ def json_array_text(items: Sequence[str | None], separator: str) -> str:
     return f"[{separator.join(map(_value, items))}]"
 
 
+def json_elements_text(items: Sequence[str | None]) -> str:
+    """Return the array of json_agg from JSON values that have items themselves: each begins a line,
+    but the first one and null.
+    """
+    parts = (", null" if item is None else f", \n {item}" for item in items[1:])
+    return f"[{_value(items[0])}{''.join(parts)}]"
+
+
 def json_record_text(names: Sequence[str], values: Sequence[str | None], separator: str) -> str:
     """Return a row as an object, its names already in quotes."""
     members = (f"{name}:{_value(value)}" for name, value in zip(names, values, strict=True))

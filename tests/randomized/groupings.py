@@ -52,6 +52,7 @@ class GroupingMaker:
                 "array",
                 "statistic",
                 "mode",
+                "choice",
             ]
         )
         filtered = f" FILTER (WHERE {self._maker.condition(1)})" if random.random() < 0.15 else ""
@@ -103,6 +104,13 @@ class GroupingMaker:
                 term = random.choice(whole)
                 family = term.family if name.startswith("bit") else "numeric"
                 return Term(f"{name}({term.text})", family, fixed=family != "numeric")
+        if kind == "choice":
+            kept = [term for term in terms if term.family in EXTREMES and term.fixed]
+            if kept:
+                term, key = random.choice(kept), random.choice(kept)
+                name, direction = random.choice(["first", "last"]), random.choice(["", " DESC", " NULLS FIRST"])
+                text = f"{name}({term.text} ORDER BY {key.text}{direction}, {term.text})"
+                return Term(text, term.family, True, term.calm)
         if kind == "mode":
             kept = [term for term in keyable if term.family in ("int4", "text", "date")]
             if kept:

@@ -21,6 +21,14 @@ from tests.randomized.table_runner import run_table_case
 
 # A dropped view's compiled kernels stay with the process, 1.5 MB each.
 SERVER_BYTES_MAX = 3 << 30
+# What PostgreSQL lacks and its users can make.
+CHOICES = """
+CREATE FUNCTION first_step(anyarray, anyelement) RETURNS anyarray IMMUTABLE LANGUAGE sql AS 'SELECT coalesce($1, ARRAY[$2])';
+CREATE FUNCTION last_step(anyarray, anyelement) RETURNS anyarray IMMUTABLE LANGUAGE sql AS 'SELECT ARRAY[$2]';
+CREATE FUNCTION chosen(anyarray) RETURNS anyelement IMMUTABLE LANGUAGE sql AS 'SELECT $1[1]';
+CREATE AGGREGATE first(anyelement) (sfunc = first_step, stype = anyarray, finalfunc = chosen);
+CREATE AGGREGATE last(anyelement) (sfunc = last_step, stype = anyarray, finalfunc = chosen)
+"""
 SESSIONS = ("a", "b", "c", "reader", "changer", "admin")
 
 
@@ -92,6 +100,8 @@ class Share:
             # A server that is connected to again has it, or another share makes it now.
             with contextlib.suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
                 sessions["a"].execute(CREATE_ENUM)
+        with contextlib.suppress(psycopg.errors.DuplicateFunction, psycopg.errors.UniqueViolation):
+            self._oracle["a"].execute(CHOICES)
 
 
 def resident_bytes(process_id: int) -> int:

@@ -27,7 +27,8 @@ RESULT_OF_SUM = {
     "float8": "float8",
     "float4": "float4",
 }
-AGGREGATES = ("count(*)", "count", "sum", "sum", "avg", "min", "max", "bool_and", "bool_or")
+AGGREGATES = ("count(*)", "count", "sum", "sum", "avg", "min", "max", "bool_and", "bool_or", "first", "last")
+DIRECTIONS = ("", " DESC", " NULLS FIRST")
 SHAPES_SHARE = 0.3
 SOURCE = "\1"  # stands for the FROM item of the stream in a query's text
 
@@ -183,7 +184,12 @@ class ViewMaker:
             return Term(f"count(*){suffix}", "int8")
         argument = self._argument(function)
         checks.append(f"{argument.text}\0{condition}")
-        text = f"{function}({argument.text}){suffix}"
+        order = ""
+        if function in ("first", "last"):
+            key = self._argument("min")
+            checks.append(f"{key.text}\0{condition}")
+            order = f" ORDER BY {key.text}{random.choice(DIRECTIONS)}, {argument.text}{random.choice(DIRECTIONS)}"
+        text = f"{function}({argument.text}{order}){suffix}"
         if function == "count":
             return Term(text, "int8")
         if function == "sum":
@@ -208,7 +214,7 @@ class ViewMaker:
                 # columns of quarters only.
                 if term.family not in FLOATS or (self._maker.is_calm(term) and term.text.startswith("c")):
                     return term
-            if function in ("min", "max") and term.family != "bool" and term.fixed:
+            if function in ("min", "max", "first", "last") and term.family != "bool" and term.fixed:
                 return term
         return Term("1", "int4")
 

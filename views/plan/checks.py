@@ -29,11 +29,11 @@ from sql.tree.relations import (
 from sql.tree.walks import all_relations, children, height, subqueries_of
 from sql.tree.walks import scans as leaves
 from views.codegen.values import has_equality
-from views.model.nodes import Probe, StreamPipeline, kept_name
+from views.model.nodes import Probe, StreamPipeline
 from views.model.properties import properties, scans, stream_path
-from views.model.refusals import RULE_A, RULE_B, RULE_C, refused
+from views.model.refusals import RULE_B, RULE_C, refused
 from views.model.steps import pipeline_expressions
-from views.model.text import aggregate_text, expression_text, identifier
+from views.model.text import expression_text, identifier
 from views.model.trees import (
     columns_of,
     inputs,
@@ -44,7 +44,6 @@ from views.model.trees import (
     walk_relation,
 )
 from views.plan.hand_over import hand_over, of_readers
-from views.plan.rules.combine_groupings import is_combined, is_sketch
 
 # Of an expression in generated Python, whose parser takes 200 parentheses in each other, and in
 # Spark's SQL.
@@ -74,7 +73,7 @@ def check_sources(root: Relation) -> None:
     several = [part for part in walk_relation(root) if _stream_inputs(part) > 1]
     for relation in several:
         if not any(_has_below(relation, other) for other in several):
-            raise _refused_streams(relation, root)
+            raise _refused_streams(relation)
     if not root.schema:
         hint = "Select a column, for example count(*)."
         raise refused("a continuous view without columns", "its select list is empty", None, hint)
@@ -209,19 +208,11 @@ def _has_below(relation: Relation, other: Relation) -> bool:
     return any(below is other for part in inputs(relation) for below in walk_relation(part))
 
 
-def _refused_streams(relation: Relation, root: Relation) -> SqlError:
+def _refused_streams(relation: Relation) -> SqlError:
     """Return the refusal of an operator with a stream on both sides."""
     hint = "Group each of them in a subquery of its own: FROM (SELECT ... GROUP BY ...) a JOIN (SELECT ... GROUP BY ...) b."
     if isinstance(relation, Join):
         return refused("a join of streams in a continuous view", _join_text(relation), RULE_C, hint)
-    above = [part for part in walk_relation(root) if isinstance(part, Aggregate) and _has_below(part, relation)]
-    for _, call in above[-1].aggregates if above and not properties(relation).grouped else ():
-        if not is_combined(call) and not is_sketch(call):
-            what = f"{kept_name(call)} over {_node_text(relation)} of streams"
-            hint = (
-                "Ask for what follows from each side, as counts, extremes and lists do, or make a view of each stream."
-            )
-            return refused(what, aggregate_text(call), RULE_A, hint, call.position)
     hint = "Group each of them in a subquery of its own."
     return refused("a query over several streams in a continuous view", _node_text(relation), RULE_C, hint)
 

@@ -22,7 +22,6 @@ from sql.tree.counted_rows import as_often
 from sql.tree.expressions import (
     AggregateCall,
     Call,
-    Case,
     Cast,
     Column,
     Expression,
@@ -45,16 +44,16 @@ from sql.tree.relations import (
     Window,
 )
 from sql.tree.walks import children, inputs, walk, with_inputs
-from sql.types.datatypes import BOOL, INT4, INT8, TEXT
+from sql.types.datatypes import INT8, TEXT, array_of
 from views.codegen.grouping import KEYS_MAX
 from views.codegen.state_size import bytes_per_group
-from views.codegen.values import FLOATS, KEYED, element_form
 from views.model.nodes import StreamPipeline
 from views.model.properties import cannot_fail, is_ungrouped, scans
 from views.model.refusals import refused
-from views.model.text import expression_text, identifier
+from views.model.text import identifier
 from views.model.trees import columns_of, conjuncts, substitute, uses_now
 from views.plan.joins.join_graph import conjunction
+from views.share.told_apart import differing
 
 # The joins of which each row has one of the left side, or of the right one; and those of which each
 # row of the other side may be there without it.
@@ -76,10 +75,7 @@ class KeptRows:
     notices: list[str] = field(default_factory=list)
 
     def of(self, root: Relation) -> Relation:
-        """Return the tree of a query with the rows of streams kept where nothing groups them.
-
-        Raises 0A000 for columns whose equal values kernels can't tell apart.
-        """
+        """Return the tree of a query with the rows of streams kept where nothing groups them."""
         return self._kept(root, every(root), ())
 
     def _kept(self, relation: Relation, needed: Iterable[int], conditions: Sequence[Expression]) -> Relation:
@@ -202,11 +198,12 @@ class KeptRows:
             column = schema[index]
             value: Expression = Column(index, column.name, column.type)
             kept: Expression = Column(len(keys), column.name, column.type)
-            if column.type.family == "json" and not column.type.is_array:
-                value, kept = Cast(value, TEXT, True), Cast(Column(len(keys), column.name, TEXT), column.type, True)
+            if column.type.family in ("json", "json[]"):
+                texts = array_of(TEXT) if column.type.is_array else TEXT
+                value, kept = Cast(value, texts, True), Cast(Column(len(keys), column.name, texts), column.type, True)
             items[index] = (column.name, kept)
-            differing = _differing(value)
-            keys += [(column.name, value), *((f"{column.name}_{n}", part) for n, part in enumerate(differing, 1))]
+            apart = enumerate(differing(value), 1)
+            keys += [(column.name, value), *((f"{column.name}_{n}", part) for n, part in apart)]
         if len(keys) > KEYS_MAX:
             what = f"a view of rows of which {len(keys)} columns are kept, more than {KEYS_MAX},"
             raise refused(what, "the rows of " + scans(source, "stream")[0], None, "Select fewer columns.")
@@ -268,22 +265,3 @@ def _is_of_row(condition: Expression) -> bool:
         if isinstance(part, Call) and volatility(part.function) != IMMUTABLE:
             return False
     return not uses_now(condition)
-
-
-def _differing(value: Expression) -> list[Expression]:
-    """Return what tells equal values apart that are not the same."""
-    kind = value.type
-    form = element_form(kind)
-    if (kind.is_array and form is None) or (kind.family == "bpchar" and kind.length is None):
-        what = f"a view of rows with a column of type {kind.sql_name}"
-        raise refused(what, expression_text(value), None, "Cast it to text, or group by what is asked.")
-    if kind.is_array:
-        return [Cast(value, TEXT, True)] if form in KEYED else []
-    if kind.family in FLOATS:
-        is_zero = Call("eq", (value, Cast(Literal(0, INT4), kind, True)), BOOL)
-        return [Case(((is_zero, Cast(value, TEXT, True)),), Literal(None, TEXT), TEXT)]
-    if kind.is_variable_numeric:
-        return [Call("scale", (value,), INT4)]
-    if kind.family == "interval":
-        return [Call("interval_months", (value,), INT4), Call("interval_days", (value,), INT4)]
-    return [Cast(value, TEXT, True)] if kind.family == "jsonb" else []

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from sql.functions.table import AGGREGATE_ROWS, DISTINCT_FREE
-from sql.tree.expressions import AggregateCall, Call, Cast, Column, Expression, Literal
+from sql.tree.expressions import AggregateCall, Call, Cast, Column, Expression, Literal, SortKey
 from sql.tree.walks import children
 from sql.types.datatypes import BOOL, FLOAT8, INT8, SqlType, scaled_numeric
 from views.codegen.values import has_equality, shown_words
@@ -26,6 +26,7 @@ REPEATED = DISTINCT_FREE
 SUMS = ("sum", "avg")
 FLOATS = ("float4", "float8")
 EXACT = ("int2", "int4", "int8", "numeric")
+CHOICES = ("first", "last")
 ONE = Literal(1, INT8)
 ZERO = Literal(0, INT8)
 
@@ -54,20 +55,41 @@ def can_reweight(call: AggregateCall) -> bool:
     return call.function in (*COUNTS, *SUMS, *REPEATED)
 
 
+def is_choice(call: AggregateCall) -> bool:
+    """Tell whether an aggregate is the value of the first or the last row in an order of its own,
+    which is the same however often each row occurs.
+    """
+    if call.function not in CHOICES or not call.order_by:
+        return False
+    return all(has_equality(part.type) for part in _fields(children(call)))
+
+
+def with_ties(call: AggregateCall) -> AggregateCall:
+    """Return an aggregate whose order tells apart all rows that it may choose from: of rows that
+    are equal in its own order, which have no arrival, those with the smallest or largest value.
+    """
+    if not is_choice(call):
+        return call
+    return replace(call, order_by=(*call.order_by, *(SortKey(value) for value in call.arguments)))
+
+
 def can_repeat(call: AggregateCall) -> bool:
     """Return whether an aggregate can be computed over such rows, each taken as often as rows that
-    it stands for: it has no need of the rows' arrival, and equal values look alike to it.
+    it stands for: it has no need of the rows' arrival.
     """
     row = AGGREGATE_ROWS.get(call.function)
     if row is None or "FIRST" in row.states.values():
         return False
-    alike = FLOATS if row.adds_floats or row.final == "count" else ()
-    kinds = [part.type for part in _fields(children(call))]
-    if not all(map(has_equality, kinds)):
+    return all(has_equality(part.type) for part in _fields(children(call)))
+
+
+def shows_forms(call: AggregateCall) -> bool:
+    """Tell whether an aggregate shows how values look that are equal to others."""
+    row = AGGREGATE_ROWS.get(call.function)
+    if row is None or call.distinct or row.within_group or can_reweight(call):
         return False
-    return (
-        call.distinct or row.within_group or not any(shown_words(kind) and kind.family not in alike for kind in kinds)
-    )
+    alike = FLOATS if row.adds_floats or row.final == "count" else ()
+    return any(shown_words(part.type) and part.type.family not in alike for part in _fields(children(call)))
 
 
 def _fields(parts: Sequence[Expression]) -> list[Expression]:

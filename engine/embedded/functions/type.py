@@ -39,6 +39,7 @@ from sql.values.bytes import bytea_text
 from sql.values.identifiers import OID_END, char_text, char_value, name_value, oid_value
 from sql.values.json_output import (
     json_array_text,
+    json_elements_text,
     json_members_text,
     json_number,
     json_object_text,
@@ -226,6 +227,7 @@ TYPE_SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("json_number", [_TEXT], _TEXT, json_number),
     ("json_time", [_TEXT], _TEXT, json_time),
     ("json_array_text", [_TEXTS, _TEXT], _TEXT, json_array_text),
+    ("json_elements_text", [_TEXTS], _TEXT, json_elements_text),
     ("json_record_text", [_TEXTS, _TEXTS, _TEXT], _TEXT, json_record_text),
     ("json_object_text", [_TEXTS, _TEXTS, _TEXT], _TEXT, json_object_text),
     ("json_members_text", [_TEXTS, _TEXTS], _TEXT, json_members_text),

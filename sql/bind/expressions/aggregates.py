@@ -21,11 +21,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sql.bind import hypothetical_rows
 from sql.bind.expressions.coerce import coerce, converted, result_type, unify
 from sql.bind.expressions.correlation import Closure, Mark, nearest_closure, pass_in, reads_outside, reads_row
 from sql.bind.expressions.object_names import as_array
 from sql.bind.expressions.operators import no_function, pick_function, written_call
 from sql.bind.expressions.placeholder_columns import FIRST_AGGREGATE, FIRST_WINDOW
+from sql.bind.hypothetical_rows import as_double, number, operation
 from sql.errors import SqlError, not_supported
 from sql.functions.signatures import Signature
 from sql.functions.sketches import SKETCH_FORMS, with_words
@@ -34,21 +36,16 @@ from sql.parse.syntax import (
     ArrayItems,
     CaseWhen,
     Constant,
-    Distinctness,
     FunctionCall,
     Logic,
-    Operation,
-    Row,
     SortItem,
     Subscript,
     Test,
-    TypeCast,
-    TypeName,
 )
 from sql.parse.syntax import Expression as Written
 from sql.tree.expressions import AggregateCall, Call, Expression, Literal, SortKey
 from sql.tree.walks import children, columns_of, map_parts
-from sql.types.casts import require_equality
+from sql.types.casts import has_equality, plain_name, require_equality, require_order
 from sql.types.datatypes import BYTEA, INT4, INT8, TEXT, SqlType
 
 if TYPE_CHECKING:
@@ -68,11 +65,7 @@ def aggregate(binder: Binder, node: FunctionCall) -> Expression:
     mark = Mark.of(binder.scope.outer)
     inner = replace(binder, inside_aggregate=True)
     if node.within_group:
-        if not node.star:
-            # PostgreSQL looks for a function that takes the keys as well.
-            resolve(inner, with_keys(node))
-        message = f"{node.name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
-        raise SqlError("42809", message, node.position)
+        raise no_set(inner, node)
     function, arguments, kind = resolve(inner, node)
     order = sort_keys(inner, node, function, arguments)
     condition = None
@@ -83,6 +76,15 @@ def aggregate(binder: Binder, node: FunctionCall) -> Expression:
         require_equality([argument.type for argument in arguments], node.position)
     call = AggregateCall(function, arguments, kind, condition, distinct, node.position, node.text, order)
     return at_home(binder, node.label, call, mark)
+
+
+def no_set(binder: Binder, node: FunctionCall) -> SqlError:
+    """Return the error for WITHIN GROUP on what is no ordered-set aggregate."""
+    if not node.star:
+        # PostgreSQL looks for a function that takes the keys as well.
+        resolve(binder, with_keys(node))
+    message = f"{node.name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
+    return SqlError("42809", message, node.position)
 
 
 def with_keys(node: FunctionCall) -> FunctionCall:
@@ -123,7 +125,9 @@ def as_argument(key: SortKey, given: Sequence[Expression], arguments: Sequence[E
 def sort_key(binder: Binder, item: SortItem) -> SortKey:
     """Return an ORDER BY item; NULLs come last when ascending."""
     first = item.descending if item.nulls_first is None else item.nulls_first
-    return SortKey(binder.bind_value(item.expression), item.descending, first)
+    value = binder.bind_value(item.expression)
+    require_order(value.type, item.position)
+    return SortKey(value, item.descending, first)
 
 
 def bind_filter(binder: Binder, node: FunctionCall) -> Expression:
@@ -150,6 +154,9 @@ def resolve(binder: Binder, node: FunctionCall) -> tuple[str, tuple[Expression, 
     if not signature.canonical:
         raise not_supported(f"the aggregate {name}({', '.join(signature.arguments)})", node.position)
     arguments = tuple(converted(signature, operands, binder.context))
+    if signature.canonical in ("min", "max") and not has_equality(arguments[0].type.family):
+        element = plain_name(arguments[0].type.element)
+        raise SqlError("42883", f"could not identify a comparison function for type {element}", node.position)
     return signature.canonical, arguments, result_type(signature, arguments, node.position)
 
 
@@ -216,9 +223,7 @@ def ordered_set(binder: Binder, node: FunctionCall) -> Expression:
     Raises 42809, 42883, and 0A000 for more sort keys than one.
     """
     inner = replace(binder, inside_aggregate=True)
-    if not node.within_group:
-        pick(node.name, [inner.bind(argument) for argument in node.arguments], node.position)
-    require_plain(node)
+    require_set(inner, node)
     mark = Mark.of(binder.scope.outer)
     fractions = [inner.bind(argument) for argument in node.arguments]
     if node.name in PERCENTILES and len(fractions) == 1 and fractions[0].type.is_array:
@@ -235,6 +240,17 @@ def ordered_set(binder: Binder, node: FunctionCall) -> Expression:
     arguments = tuple(values[:-1])
     call = AggregateCall(signature.canonical, arguments, kind, condition, False, node.position, node.text, order)
     return at_home(binder, node.label, call, mark)
+
+
+def require_set(binder: Binder, node: FunctionCall) -> None:
+    """Raise PostgreSQL's error where a call is not written as that of an ordered-set aggregate."""
+    if node.within_group and node.name not in WITHIN_GROUP | HYPOTHETICAL:
+        raise no_set(binder, node)
+    if not node.within_group:
+        operands = [binder.bind(argument) for argument in node.arguments]
+        if node.name in WITHIN_GROUP:
+            pick(node.name, operands, node.position)
+    require_plain(node)
 
 
 def require_plain(node: FunctionCall) -> None:
@@ -263,7 +279,7 @@ def _several(binder: Binder, node: FunctionCall, fractions: Expression) -> Expre
     counted = replace(
         node, name="count", arguments=(*values, *(key.expression for key in node.within_group)), within_group=()
     )
-    some = _operation(">", counted, _number("0", node), node)
+    some = operation(">", counted, number("0", node), node)
     listed = ArrayItems(each, node.position, node.text)
     return binder.bind(CaseWhen(None, ((some, listed),), None, node.position, node.text))
 
@@ -273,7 +289,7 @@ def _constant(value: object, position: int) -> Written:
     if value is None:
         return Constant("null", "", position)
     text = repr(value) if isinstance(value, float) else str(value)
-    return _as_double(Constant("string", text, position), position)
+    return as_double(Constant("string", text, position), position)
 
 
 def hypothetical(binder: Binder, node: FunctionCall) -> Expression:
@@ -282,9 +298,9 @@ def hypothetical(binder: Binder, node: FunctionCall) -> Expression:
     Raises 42883 for another number of arguments than sort keys, 0A000 for arguments that depend on
     a row, and the errors of comparing.
     """
-    require_plain(node)
-    count, keys = len(node.arguments), node.within_group
     inner = replace(binder, inside_aggregate=True)
+    require_set(inner, node)
+    count, keys = len(node.arguments), node.within_group
     given = tuple(inner.bind(argument) for argument in node.arguments)
     if count != len(keys):
         message = (
@@ -296,87 +312,7 @@ def hypothetical(binder: Binder, node: FunctionCall) -> Expression:
         raise SqlError("42883", f"function {function} does not exist", node.position, hint=message)
     if reads_row(given):
         raise not_supported(f"{node.name} of values that depend on a row", node.position)
-    before, equal = _before(node), _equal(node)
-    rows = _count(node, None)
-    one = _number("1", node)
-    match node.name:
-        case "rank":
-            found = _operation("+", _count(node, before), one, node)
-        case "dense_rank":
-            found = _operation("+", _different(node, before), one, node)
-        case "percent_rank":
-            share = _operation("/", _as_double(_count(node, before), node.position), rows, node)
-            zero = _as_double(_number("0", node), node.position)
-            none = _operation("=", rows, _number("0", node), node)
-            found = CaseWhen(None, ((none, zero),), share, node.position, node.text)
-        case _:
-            up_to = Logic("or", (before, equal), node.position, node.text)
-            reached = _operation("+", _count(node, up_to), one, node)
-            found = _operation("/", _as_double(reached, node.position), _operation("+", rows, one, node), node)
-    return binder.bind(found)
-
-
-def _count(node: FunctionCall, condition: Written | None) -> FunctionCall:
-    """Return count(*) of the rows of the call's filter that meet a condition too."""
-    kept = [part for part in (node.filter, condition) if part is not None]
-    filtered = Logic("and", tuple(kept), node.position, node.text) if len(kept) > 1 else next(iter(kept), None)
-    return replace(node, name="count", star=True, arguments=(), within_group=(), filter=filtered)
-
-
-def _different(node: FunctionCall, condition: Written) -> Written:
-    """Return the number of different keys of the rows that meet a condition, NULL among them."""
-    keys = tuple(key.expression for key in node.within_group)
-    counted = replace(_count(node, condition), star=False, distinct=True)
-    if len(keys) > 1:
-        # A row is not NULL where its fields are.
-        return replace(counted, arguments=(Row(keys, node.position, node.text),))
-    is_null = Test("null", keys[0], False, node.position, node.text)
-    nulls = _count(node, Logic("and", (condition, is_null), node.position, node.text))
-    one = _number("1", node)
-    some = FunctionCall("least", (nulls, one), node.position, node.text, "least")
-    return _operation("+", replace(counted, arguments=keys), some, node)
-
-
-def _before(node: FunctionCall) -> Written:
-    """Return the condition that a row comes before the hypothetical one."""
-    reached: list[Written] = []
-    found: list[Written] = []
-    for key, value in zip(node.within_group, node.arguments, strict=True):
-        parts = [*reached, _key_before(key, value, node)]
-        found.append(parts[0] if len(parts) == 1 else Logic("and", tuple(parts), node.position, node.text))
-        reached.append(Distinctness(key.expression, value, True, key.position, node.text))
-    return found[0] if len(found) == 1 else Logic("or", tuple(found), node.position, node.text)
-
-
-def _key_before(key: SortItem, value: Written, node: FunctionCall) -> Written:
-    """Return the condition that a key comes before a value, NULLs at their end."""
-    first = key.descending if key.nulls_first is None else key.nulls_first
-    compared = _operation(">" if key.descending else "<", key.expression, value, node)
-    nulls = (
-        Test("null", key.expression, not first, key.position, node.text),
-        Test("null", value, first, key.position, node.text),
-    )
-    alone = Logic("and", nulls, key.position, node.text)
-    return Logic("or", (compared, alone), key.position, node.text)
-
-
-def _equal(node: FunctionCall) -> Written:
-    """Return the condition that a row is a peer of the hypothetical one."""
-    pairs = zip(node.within_group, node.arguments, strict=True)
-    same = tuple(Distinctness(key.expression, value, True, key.position, node.text) for key, value in pairs)
-    return same[0] if len(same) == 1 else Logic("and", same, node.position, node.text)
-
-
-def _operation(operator: str, left: Written, right: Written, node: FunctionCall) -> Written:
-    return Operation(operator, (left, right), node.position, node.text)
-
-
-def _number(digits: str, node: FunctionCall) -> Written:
-    return Constant("integer", digits, node.position)
-
-
-def _as_double(operand: Written, position: int) -> Written:
-    return TypeCast(operand, TypeName("float8", (), position, "float8"), position, "")
+    return binder.bind(hypothetical_rows.written(node))
 
 
 def made(binder: Binder, node: FunctionCall) -> Expression:
@@ -388,14 +324,14 @@ def made(binder: Binder, node: FunctionCall) -> Expression:
     is_within = AGGREGATE_ROWS[canonical].within_group
     if node.distinct:
         raise not_supported(f"{node.name} with DISTINCT", node.position)
+    inner = replace(binder, inside_aggregate=True)
     if is_within:
         require_plain(node)
     elif node.within_group:
-        message = f"{node.name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
-        raise SqlError("42809", message, node.position)
+        raise no_set(inner, node)
     if canonical in SKETCH_FORMS and node.arguments:
-        return _sketched(binder, node, canonical)
-    inner = replace(binder, inside_aggregate=True)
+        mark = Mark.of(binder.scope.outer)
+        return sketched(binder, inner, node, lambda call: at_home(binder, node.label, call, mark))
     keys = [key.expression for key in node.within_group]
     operands = [inner.bind(argument) for argument in (*node.arguments, *keys)]
     pick(node.name, operands, node.position)
@@ -416,15 +352,21 @@ def _chosen(is_largest: bool, key_first: bool) -> Callable[[Binder, FunctionCall
     return form
 
 
-def _sketched(binder: Binder, node: FunctionCall, canonical: str) -> Expression:
+def sketched(
+    binder: Binder, inner: Binder, node: FunctionCall, placed: Callable[[AggregateCall], Expression]
+) -> Expression:
     """Return the sketch of the values of the first argument, or what is read from it.
 
     Of a type whose values have no words the different ones are counted, and there is no sketch:
     0A000.
+
+    Args:
+        inner: binds what the aggregate itself reads.
+        placed: returns the column that stands for the aggregate.
     """
-    mark = Mark.of(binder.scope.outer)
+    canonical = MADE[node.name]
     written, *rest = node.arguments
-    operands = [replace(binder, inside_aggregate=True).bind(written), *map(binder.bind, rest)]
+    operands = [inner.bind(written), *map(binder.bind, rest)]
     if canonical == "approx_percentile" and len(operands) == 2 and operands[1].type.is_array:
         return _several(binder, node, operands[1])
     signature = pick(node.name, operands, node.position)
@@ -438,9 +380,8 @@ def _sketched(binder: Binder, node: FunctionCall, canonical: str) -> Expression:
     if value is None:
         raise not_supported(f"{node.name} of {operands[0].type.sql_name}", node.position)
     form = SKETCH_FORMS[canonical]
-    condition = None if node.filter is None else bind_filter(binder, node)
-    call = AggregateCall(form.kept, (form.word(value),), BYTEA, condition, False, node.position, node.text)
-    sketch = at_home(binder, node.label, call, mark)
+    condition = None if node.filter is None else bind_filter(binder if node.over is None else inner, node)
+    sketch = placed(AggregateCall(form.kept, (form.word(value),), BYTEA, condition, False, node.position, node.text))
     if form.read is None:
         return sketch
     return form.read(sketch, [other for other in others if other is not None], operands[0].type)
@@ -459,6 +400,22 @@ def hashed(binder: Binder, node: FunctionCall, value: Expression) -> Expression:
 def hashable(value: Expression, context: BindContext) -> Expression | None:
     """Return a value as one of the types that have words, None where its type becomes none."""
     return with_words(coerce(value, TEXT, context) if value.type.family == "unknown" else value)
+
+
+def chosen_over(binder: Binder, node: FunctionCall) -> tuple[str, tuple[Expression, ...], SqlType]:
+    """Return what a call of arg_min and the like with OVER is: arg_min or arg_max, the value and
+    its key, and the type.
+
+    Raises 0A000 for what is no choice of a row.
+    """
+    canonical = MADE[node.name]
+    if canonical not in CHOICES:
+        raise not_supported(f"{node.name} with OVER", node.position)
+    operands = [as_array(binder.bind(argument)) for argument in node.arguments]
+    signature = pick(node.name, operands, node.position)
+    arguments = tuple(converted(signature, operands, binder.context))
+    kind = result_type(signature, arguments, node.position)
+    return CHOICES[canonical], arguments[::-1] if canonical.startswith("keyed") else arguments, kind
 
 
 def _set(_: Binder, node: FunctionCall) -> Written:
@@ -485,6 +442,7 @@ MADE_FORMS: Mapping[str, Callable[[Binder, FunctionCall], Written]] = {
     "set_agg": _set,
     "first_values": _first_values,
 }
+CHOICES = {"arg_min": "arg_min", "arg_max": "arg_max", "keyed_min": "arg_min", "keyed_max": "arg_max"}
 # The canonical name of each of the names.
 MADE: Mapping[str, str] = {
     name: overloads[0].canonical

@@ -4,9 +4,9 @@ functions that return rows.
 Aggregates, windows, functions of time and what a session knows have files of their own. Canonical
 names of JSON: 'json_of_value' of (zone, value, whether items stand on lines of their own),
 'json_of_values' of (zone, values ...), 'json_of_pairs' of (zone, name of the function, keys and
-values ...); 'json_of_elements' and 'json_of_members' of (zone, array): what array_agg has
-collected. A function that returns rows becomes a `TableFunction` in FROM; in a select list it is a
-lateral join with all others in lockstep, and columns stand for its values
+values ...); 'json_of_elements', 'json_of_arrays' and 'json_of_members' of (zone, array): what
+array_agg has collected. A function that returns rows becomes a `TableFunction` in FROM; in a select
+list it is a lateral join with all others in lockstep, and columns stand for its values
 (`sql.bind.expressions.placeholder_columns`) until the join is made.
 """
 
@@ -55,6 +55,7 @@ from sql.functions.table import (
 )
 from sql.names.suggestions import did_you_mean
 from sql.parse.syntax import Constant, FunctionCall, NamedArgument, Row, TypeCast
+from sql.parse.syntax import Expression as Written
 from sql.tree.expressions import Call, Case, Cast, Expression, Literal
 from sql.types.casts import needs_zone
 from sql.types.datatypes import BOOL, JSON, JSONB, TEXT, SqlType, scaled_numeric
@@ -376,7 +377,7 @@ def _aggregate(binder: Binder, node: FunctionCall, overload: Signature) -> Expre
         value = replace(binder, inside_aggregate=True).bind(node.arguments[0])
         _require_type(value)
         if value.type.is_array:
-            raise not_supported(f"{node.name} of arrays", node.position)
+            return _made(binder, node, "json_of_arrays", [call(binder, in_rows(node))])
         return _made(binder, node, "json_of_elements", [call(binder, replace(node, name="array_agg"))])
     if node.distinct:
         raise not_supported(f"{node.name} with DISTINCT", node.position)
@@ -385,6 +386,19 @@ def _aggregate(binder: Binder, node: FunctionCall, overload: Signature) -> Expre
     assert rows.type.record is not None, rows
     _require_scalar(rows.type.record.types[0])
     return _made(binder, node, "json_of_members", [rows])
+
+
+def in_rows(node: FunctionCall) -> FunctionCall:
+    """Return array_agg of rows of the one argument, since there is no array of arrays."""
+    (argument,) = node.arguments
+
+    def row(written: Written) -> Written:
+        return Row((written,), node.position, node.text)
+
+    order = node.order_by
+    if node.distinct:
+        order = tuple(replace(key, expression=row(key.expression)) for key in order)
+    return replace(node, name="array_agg", arguments=(row(argument),), order_by=order)
 
 
 def _no_function(node: FunctionCall, operands: Sequence[Expression]) -> SqlError:

@@ -13,11 +13,12 @@ from sql.bind.expressions.coerce import coerce, unify
 from sql.bind.expressions.operators import no_function, written_call
 from sql.errors import SqlError, not_supported
 from sql.functions.overloads import choose
+from sql.functions.sketches import SKETCH_FORMS
 from sql.functions.table import AGGREGATES, FUNCTIONS, WINDOW_FUNCTIONS, WITHIN_GROUP
 from sql.parse.syntax import FrameBound, FunctionCall, WindowDefinition
 from sql.times.interval_values import span_us
-from sql.tree.expressions import Expression, Literal, SortKey, WindowCall, WindowFrame
-from sql.types.casts import plain_name
+from sql.tree.expressions import AggregateCall, Expression, Literal, SortKey, WindowCall, WindowFrame
+from sql.types.casts import plain_name, require_equality
 from sql.types.datatypes import INT4, TEXT, LiteralValue, SqlType
 
 if TYPE_CHECKING:
@@ -39,12 +40,16 @@ def window(binder: Binder, node: FunctionCall) -> Expression:
         raise SqlError("0A000", "DISTINCT is not implemented for window functions", node.position)
     if node.order_by:
         raise SqlError("0A000", "aggregate ORDER BY is not implemented for window functions", node.position)
-    if name in aggregates.MADE:
-        raise not_supported(f"{name} with OVER", node.position)
-    if node.within_group or node.name in WITHIN_GROUP:
-        raise SqlError("0A000", f"OVER is not supported for ordered-set aggregate {node.name}", node.position)
     inner = replace(binder, inside_window=True)
-    if name in AGGREGATES:
+    if node.within_group or name in WITHIN_GROUP or (name in aggregates.HYPOTHETICAL and node.arguments):
+        aggregates.require_set(inner, node)
+        raise SqlError("0A000", f"OVER is not supported for ordered-set aggregate {name}", node.position)
+    if name in aggregates.MADE and aggregates.MADE[name] in SKETCH_FORMS and node.arguments:
+        return aggregates.sketched(binder, inner, node, lambda call: _placed(binder, node, call))
+    if name in aggregates.MADE:
+        function, arguments, kind = aggregates.chosen_over(inner, node)
+        condition = aggregates.bind_filter(inner, node) if node.filter is not None else None
+    elif name in AGGREGATES:
         function, arguments, kind = aggregates.resolve(inner, node)
         condition = aggregates.bind_filter(inner, node) if node.filter is not None else None
     else:
@@ -52,9 +57,17 @@ def window(binder: Binder, node: FunctionCall) -> Expression:
             raise SqlError("0A000", "FILTER is not implemented for non-aggregate window functions", node.position)
         function, condition = name, None
         arguments, kind = resolve(inner, node)
-    call = WindowCall(function, arguments, kind, *over(binder, node.over), condition, node.position, node.text)
+    call = AggregateCall(function, arguments, kind, condition, False, node.position, node.text)
+    return _placed(binder, node, call)
+
+
+def _placed(binder: Binder, node: FunctionCall, call: AggregateCall) -> Expression:
+    """Return the column that stands for a call over the window that a node asks for."""
     assert binder.virtual is not None
-    return binder.virtual.window(node.label, call)
+    assert node.over is not None
+    window_of = over(binder, node.over)
+    made = WindowCall(call.function, call.arguments, call.type, *window_of, call.filter, node.position, node.text)
+    return binder.virtual.window(node.label, made)
 
 
 def over(
@@ -64,6 +77,7 @@ def over(
     definition = named_window(binder, definition)
     place = replace(binder, clause="window definitions", windows_allowed=False, sets_allowed=False)
     partition = tuple(place.bind_value(item) for item in definition.partition_by)
+    require_equality([key.type for key in partition])
     order = tuple(aggregates.sort_key(place, item) for item in definition.order_by)
     frame = None if definition.frame is None else bind_frame(place, definition.frame, order)
     return partition, order, frame
@@ -82,9 +96,7 @@ def refuse_place(binder: Binder, node: FunctionCall) -> None:
 def resolve(binder: Binder, node: FunctionCall) -> tuple[tuple[Expression, ...], SqlType]:
     """Return the converted arguments and the type of a window function that is no aggregate."""
     operands = [binder.bind(argument) for argument in node.arguments]
-    signature = (
-        None if node.star else choose(WINDOW_FUNCTIONS[node.name], [operand.type.family for operand in operands])
-    )
+    signature = choose(WINDOW_FUNCTIONS[node.name], [operand.type.family for operand in operands])
     if signature is None:
         raise no_function(written_call(node.name, operands), node.position)
     if "element" not in signature.arguments:

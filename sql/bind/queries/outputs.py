@@ -42,6 +42,7 @@ from sql.tree.relations import (
     Project,
     Relation,
 )
+from sql.types.casts import require_order
 from sql.types.datatypes import SqlType
 
 
@@ -102,17 +103,9 @@ def output_item(node: Syntax, position: int, outputs: list[Output], binder: Bind
 def bind_order(item: SortItem, outputs: list[Output], binder: Binder) -> SortKey:
     """Return the sort key of an ORDER BY item."""
     expression = output_item(item.expression, item.position, outputs, binder)
-    if expression.type.family == "json":
-        raise no_order(expression, item.position)
+    require_order(expression.type, item.position)
     nulls_first = item.descending if item.nulls_first is None else item.nulls_first
     return SortKey(expression, item.descending, nulls_first)
-
-
-def no_order(expression: Expression, position: int) -> SqlError:
-    """Return the error about a type whose values have no order."""
-    hint = "Use an explicit ordering operator or modify the query."
-    what = f"could not identify an ordering operator for type {expression.type.sql_name}"
-    return SqlError("42883", what, position, hint=hint)
 
 
 def converted(operand: Operand, kinds: Sequence[SqlType], context: BindContext) -> Relation:

@@ -140,16 +140,73 @@ def test_a_view_that_is_replaced_keeps_its_rows(tmp_path: Path) -> None:
     assert said.startswith("E ERROR 55000"), said
 
 
+def test_over_union_all_the_first_side_came_before_the_next(tmp_path: Path) -> None:
+    client = Server(tmp_path).client
+    client.run(*(f"CREATE FOREIGN TABLE {name} (k int, x int, t text) SERVER stream" for name in "sr"))
+    both = "(SELECT * FROM s WHERE x > 0 UNION ALL SELECT k, x, upper(t) FROM r) u GROUP BY k"
+    client.run(
+        f"CREATE VIEW v AS SELECT k, first(t), last(t), arg_max(t, x), first(t) FILTER (WHERE x > 5) AS f FROM {both}",
+        f"CREATE VIEW w AS SELECT k, count(DISTINCT x), last(t), approx_count_distinct(t) AS n FROM {both}",
+        "INSERT INTO r VALUES (1, 7, 'a'), (2, 7, NULL), (3, 1, 'x')",
+        "INSERT INTO s VALUES (1, 0, 'b'), (1, 7, 'c'), (1, 2, 'd'), (2, 7, 'e'), (4, 1, NULL)",
+        "INSERT INTO r VALUES (1, 8, 'f'), (2, 7, 'g')",
+    )
+    assert client.rows("SELECT * FROM v ORDER BY k") == [
+        "D [b'1', b'c', b'F', b'F', b'c']",
+        "D [b'2', b'e', b'G', b'e', b'e']",
+        "D [b'3', b'X', b'X', b'X', None]",
+        "D [b'4', None, None, None, None]",
+    ]
+    told = ["D [b'1', b'3', b'F', b'4']", "D [b'2', b'1', b'G', b'2']", "D [b'3', b'1', b'X', b'1']"]
+    assert client.rows("SELECT * FROM w ORDER BY k") == [*told, "D [b'4', b'1', None, b'0']"]
+
+
+ROWS = "(VALUES (1, 3, 'a', 0.5::float8), (2, 1, NULL, '-0'), (3, 1, 'c', 2), (4, NULL, 'd', 3), (5, 5, 'e', 'NaN')) t(n, y, x, f)"
+FRAME = "(ORDER BY n ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)"
+# Aggregates of the rows of a window, and what they are of its rows n.
+WINDOWED = {
+    f"first(x) OVER {FRAME}": ("a", "a", "a", None, "c"),
+    f"last(x) OVER {FRAME}": ("a", None, "c", "d", "e"),
+    f"first(x) FILTER (WHERE n <> 3) OVER {FRAME}": ("a", "a", "a", None, "d"),
+    f"last(x) FILTER (WHERE n > 2) OVER {FRAME}": (None, None, "c", "d", "e"),
+    f"arg_min(x, y) OVER {FRAME}": ("a", None, None, None, "c"),
+    f"max_by(x, f) OVER {FRAME}": ("a", "a", "c", "d", "e"),
+    f"keyed_max(y, x) FILTER (WHERE n <> 1) OVER {FRAME}": (None, None, None, None, "e"),
+    f"arg_max(ARRAY[f], y) OVER {FRAME}": ("{0.5}", "{0.5}", "{0.5}", "{-0}", "{NaN}"),
+    f"approx_count_distinct(y) OVER {FRAME}": ("1", "2", "2", "1", "2"),
+    f"approx_percentile(y, 0.5) OVER {FRAME}": ("3", "1", "1", "1", "1"),
+    f"approx_percentile(y, ARRAY[0, 1]) OVER {FRAME}": ("{3,3}", "{1,3}", "{1,3}", "{1,1}", "{1,5}"),
+    f"approx_frequency(y, 1) OVER {FRAME}": ("0", "1", "2", "2", "1"),
+    f"hll_cardinality(hll_agg(y) OVER {FRAME})": ("1", "2", "2", "1", "2"),
+}
+
+
+def test_rows_of_a_window_are_chosen_from(tmp_path: Path) -> None:
+    client = Server(tmp_path).client
+    for text, wanted in WINDOWED.items():
+        rows = client.rows(f"SELECT ({text})::text FROM {ROWS} ORDER BY n")
+        assert rows == [f"D {[None if one is None else one.encode()]}" for one in wanted], text
+    client.run("CREATE FOREIGN TABLE s (n int, y int, x text, f float8) SERVER stream")
+    client.run(f"CREATE VIEW v AS SELECT n, arg_min(x, sum(y)) OVER {FRAME} FROM s GROUP BY n, x")
+    client.run(f"INSERT INTO s SELECT * FROM {ROWS}")
+    assert client.rows("SELECT * FROM v ORDER BY n")[-1] == "D [b'5', b'c']"
+
+
 REFUSED = (
-    ("arg_min(x, k) OVER () FROM s", "0A000", "arg_min with OVER"),
+    ("set_agg(x) OVER () FROM s", "0A000", "set_agg with OVER"),
+    ("first_values(2) WITHIN GROUP (ORDER BY x) OVER () FROM s", "0A000", "OVER is not supported for ordered-set"),
     ("set_agg(DISTINCT x) FROM s", "0A000", "set_agg with DISTINCT"),
     ("last(DISTINCT x) FROM s", "0A000", "last(DISTINCT integer)"),
-    ("first(x) FROM (SELECT x FROM s UNION ALL SELECT k FROM s) u", "0A000", "first over UNION ALL of streams"),
+    ("first(s.x) FROM s JOIN s AS r ON r.k = s.k", "0A000", "first over rows that are grouped before"),
     ("first_values(0) WITHIN GROUP (ORDER BY x) FROM s", "22023", "must be positive"),
     ("first_values(x) WITHIN GROUP (ORDER BY x) FROM s", "0A000", "not constant"),
     ("first_values(2) FROM s", "42809", "WITHIN GROUP is required"),
     ("arg_min(x) FROM s", "42883", "function arg_min(integer) does not exist"),
-    ("arg_min(x, k) WITHIN GROUP (ORDER BY x) FROM s", "42809", "not an ordered-set aggregate"),
+    (
+        "arg_min(x, k) WITHIN GROUP (ORDER BY x) FROM s",
+        "42883",
+        "function arg_min(integer, integer, integer) does not exist",
+    ),
 )
 
 

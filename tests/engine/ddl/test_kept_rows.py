@@ -45,6 +45,23 @@ def test_equal_values_stay_as_they_came(world: World) -> None:
     )
 
 
+def test_blanks_and_arrays_of_json_stay_as_they_came(world: World) -> None:
+    client = world.client()
+    client.run("CREATE FOREIGN TABLE b (c bpchar, l json[]) SERVER stream", "CREATE VIEW v AS SELECT c, l FROM b")
+    client.run(
+        """INSERT INTO b VALUES ('a', '{"{\\"k\\":  1}"}'), ('a ', '{"{\\"k\\": 1}"}'), ('a', NULL), (NULL, '{NULL}')"""
+    )
+    assert answers(client, "SELECT octet_length(c), l::text[] FROM v") == sorted(
+        [
+            """D [b'1', b'{"{\\\\"k\\\\":  1}"}']""",
+            """D [b'2', b'{"{\\\\"k\\\\": 1}"}']""",
+            "D [b'1', None]",
+            "D [None, b'{NULL}']",
+        ]
+    )
+    assert answers(client, "SELECT count(*) FROM v WHERE c = 'a'") == ["D [b'3']"]
+
+
 def test_equal_rows_are_kept_once_with_their_number(world: World) -> None:
     client = world.client()
     client.ask(STREAM)

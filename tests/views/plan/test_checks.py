@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sql.errors import SqlError
-from sql.tree.expressions import AggregateCall, Call, Column, Expression, OuterColumn, SortKey, Subquery
+from sql.tree.expressions import Call, Column, Expression, OuterColumn, SortKey, Subquery
 from sql.tree.relations import (
     Aggregate,
     Join,
@@ -13,7 +13,6 @@ from sql.tree.relations import (
     OutputColumn,
     Relation,
     Scan,
-    SetOperation,
     Sort,
     Values,
 )
@@ -78,11 +77,7 @@ def test_subqueries_over_rows_of_the_stream_are_named() -> None:
     assert error.message == "a stream inside a subquery expression is not supported yet"
 
 
-def test_what_several_streams_have_no_parts_of_is_named() -> None:
-    several = SetOperation("union", True, SALES, OTHER, SALES.schema)
-    chosen = (("d", AggregateCall("first", (col(SALES, "n"),), col(SALES, "n").type, position=3, text="first")),)
-    error = refusal(Aggregate(several, (), chosen))
-    assert error.message == "first over UNION ALL of streams is not supported yet" and error.position == 3
+def test_a_single_grouping_set_is_a_grouping() -> None:
     keys = (("shop", col(SALES, "shop")), ("item", col(SALES, "item")))
     plan_view(DEFINITION, bound(Aggregate(SALES, keys, COUNT, ((0, 1),))))
 

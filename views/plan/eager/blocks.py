@@ -30,6 +30,7 @@ from views.plan.joins.casts import unwidened
 from views.plan.joins.join_graph import conjunction, equality, moved
 from views.plan.joins.stream_region import Leaf, Outer, Region, is_closed
 from views.plan.rules.combine_groupings import union_sides
+from views.share.told_apart import differing
 
 COUNT = AggregateCall("count_star", (), INT8)
 
@@ -43,6 +44,7 @@ class Block:
         conditions: between the leaves.
         keys, calls: over the columns of all leaves of the region.
         meant: the expressions that keys stand for.
+        apart: keys that tell equal values of other keys apart.
     """
 
     leaves: list[Leaf]
@@ -50,6 +52,7 @@ class Block:
     keys: list[Expression] = field(default_factory=list)
     meant: dict[Expression, Expression] = field(default_factory=dict)
     calls: list[AggregateCall] = field(default_factory=list)
+    apart: list[Expression] = field(default_factory=list)
 
     @property
     def streams(self) -> str:
@@ -84,13 +87,23 @@ class Block:
         if key not in self.keys:
             self.keys.append(key)
 
+    def want_apart(self, key: Expression, expression: Expression) -> None:
+        """Add keys for what tells equal values of a key apart."""
+        for part in differing(key):
+            self.want_key(part, expression)
+            self.apart.append(part)
+
     def has_all(self, columns: Iterable[int]) -> bool:
         """Return whether all of these columns are keys."""
         return set(columns) <= {key.index for key in self.keys if isinstance(key, Column)}
 
     def settle(self) -> None:
         """Remove the keys that follow from columns that are keys, too."""
-        self.keys = [key for key in self.keys if isinstance(key, Column) or not self.has_all(columns_of(key))]
+        self.keys = [
+            key
+            for key in self.keys
+            if isinstance(key, Column) or key in self.apart or not self.has_all(columns_of(key))
+        ]
 
     def is_whole(self) -> bool:
         """Return whether the block would keep every column of the stream."""
@@ -184,16 +197,21 @@ class Blocks:
         """Return the stream column that is equal to a table column, None without one."""
         return self._same.get(part.index) if isinstance(part, Column) else None
 
-    def want(self, expression: Expression) -> None:
-        """Add keys so that an expression can be evaluated over groups."""
+    def want(self, expression: Expression, forms: bool = False) -> None:
+        """Add keys so that an expression can be evaluated over groups.
+
+        forms: with what tells apart equal values that look different.
+        """
         block = self._block_of(expression)
         keys: Sequence[Expression] = ()
         if block is not None:
             keys = self._keys_of(expression, block)
             for key in keys:
                 block.want_key(key, expression)
+                if forms:
+                    block.want_apart(key, expression)
         for part in children(expression) if not keys else ():
-            self.want(part)
+            self.want(part, forms)
 
     def from_keys(self, expression: Expression, column: Callable[[Block, int], Expression]) -> Expression | None:
         """Return an expression from the columns of the keys that stand for it, None without any."""

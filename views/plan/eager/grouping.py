@@ -60,15 +60,19 @@ from views.plan.eager.slices import are_of_stream, sliced
 from views.plan.joins.join_graph import conjunction, equality
 from views.plan.joins.stream_region import Leaf, Outer, Region, take_apart, ungrouped_streams
 from views.share.reweighting import (
+    CHOICES,
     Weighted,
     can_repeat,
     can_reweight,
     counts_rows,
     from_partials,
     from_rows,
+    is_choice,
     known_count,
     partial_calls,
+    shows_forms,
     times,
+    with_ties,
 )
 
 IN_STREAMS = ("inner", "cross")
@@ -231,17 +235,18 @@ class _Rewrite:
     def grouped(self, grouping: Aggregate) -> Relation:
         """Return the grouping over groups of the streams below it, with the same columns."""
         for _, call in grouping.aggregates:
-            if not can_reweight(call) and not can_repeat(call):
+            if not can_reweight(call) and not is_choice(call) and not can_repeat(call):
                 raise self._refused(call, len(ungrouped_streams(grouping.input)))
         items = self.region.items
         keys = [substitute(key, items) for _, key in grouping.keys]
-        calls = [substitute_call(call, items) for _, call in grouping.aggregates]
+        calls = [with_ties(substitute_call(call, items)) for _, call in grouping.aggregates]
         blocks = Blocks(self.region, self.eager.choice.stream_join, keys, calls)
         keys = [blocks.canonical(key) for key in keys]
-        calls = [map_parts(call, blocks.canonical_column) for call in calls]
+        # A table's column that is equal to a stream's may look different.
+        calls = [call if shows_forms(call) else map_parts(call, blocks.canonical_column) for call in calls]
         for expression in (*blocks.above, *keys):
             blocks.want(expression)
-        if any(not can_reweight(call) and not call.distinct for call in calls):
+        if any(not can_reweight(call) and not is_choice(call) and not call.distinct for call in calls):
             built, source = self._repeated(blocks, calls)
             weighted = [from_rows(map_parts(call, built.change), None) for call in calls]
         else:
@@ -284,7 +289,7 @@ class _Rewrite:
         """Return the region's rows, each as often as it occurs."""
         for call in calls:
             for part in children(call):
-                blocks.want(part)
+                blocks.want(part, shows_forms(call))
         for block in blocks.all:
             block.keep(COUNT)
         built = _Built(blocks)
@@ -295,11 +300,13 @@ class _Rewrite:
     def _homes(self, blocks: Blocks, calls: Sequence[AggregateCall]) -> list[_Home | None]:
         """Choose the aggregates that the blocks keep; the columns of the others become keys."""
         homes: list[_Home | None] = [None] * len(calls)
-        found = [None if call.distinct or call.function == "grouping" else blocks.home(call) for call in calls]
+        found = [
+            None if call.distinct or call.function in ("grouping", *CHOICES) else blocks.home(call) for call in calls
+        ]
         for call, block in zip(calls, found, strict=True):
             if block is None:
                 for part in children(call):
-                    blocks.want(part)
+                    blocks.want(part, shows_forms(call))
         for number, (call, block) in enumerate(zip(calls, found, strict=True)):
             if block is None or block.has_all(columns_of_all(children(call))):
                 continue

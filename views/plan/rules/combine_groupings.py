@@ -3,6 +3,7 @@ grouping of what they yield.
 
     GROUP BY k over (s UNION ALL r)     ->  the groups of s and those of r, counts and sums added up by k
     array_agg(x) over (s UNION ALL r)   ->  the lists of s and those of r, one behind the other
+    first(x) over (s UNION ALL r)       ->  the first of those of s and of r, in the order of the call, s before r
     hll_agg(x) over (s UNION ALL r)     ->  the sketches of s and those of r, combined
     GROUP BY ROLLUP (k, l) over s       ->  groups by k, l, and ROLLUP over them
     count(DISTINCT x), sum(y) by k      ->  groups by k, x, and the distinct x of each k over them
@@ -18,7 +19,7 @@ from functools import reduce
 
 from sql.functions.table import AGGREGATE_ROWS
 from sql.tree.counted_rows import typed, union_all
-from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
+from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, SortKey
 from sql.tree.relations import Aggregate, Filter, Join, Project, Relation, SetOperation
 from sql.tree.walks import open_columns
 from sql.types.datatypes import BOOL, FLOAT8, INT8
@@ -26,7 +27,7 @@ from views.codegen.values import has_order
 from views.model.exact_sums import EXACT_FAMILIES, quotient, sum_type
 from views.model.properties import is_ungrouped, properties
 from views.model.trees import meaning
-from views.share.reweighting import COUNTS, FLOATS, REPEATED
+from views.share.reweighting import CHOICES, COUNTS, FLOATS, REPEATED
 
 # What the same function makes of its own results, each taken once.
 REPEATED_ONCE = (*REPEATED, "bit_xor")
@@ -119,10 +120,10 @@ class Combination:
         keys = self.grouping.keys
         finer = tuple((f"distinct{index}", key) for index, key in enumerate(self.finer))
         parts: list[Relation] = [Aggregate(side, (*keys, *finer), tuple(self.calls)) for side in sides]
-        if any(how == "list" for _, how in wanted):
+        if any(how in ("list", "choice") for _, how in wanted):
             number = Column(len(parts[0].schema), "side", INT8)
             parts = [_numbered(part, place) for place, part in enumerate(parts)]
-            wanted = [(_by_side(calls, number, len(sides)) if how == "list" else calls, how) for calls, how in wanted]
+            wanted = [(_by_side(calls, how, number, len(sides)), how) for calls, how in wanted]
         groups = union_all(parts)
         own = tuple((name, Column(index, name, key.type)) for index, (name, key) in enumerate(keys))
         upper = tuple(call for calls, _ in wanted for call in calls)
@@ -150,7 +151,7 @@ class Combination:
 
     def _wanted(self, name: str, call: AggregateCall) -> tuple[list[tuple[str, AggregateCall]], str]:
         """Return the aggregates above that an aggregate is made from, and how: 'count', 'quotient',
-        'list', or as it comes.
+        'list', 'choice', or as it comes.
         """
         if call.function == "grouping":
             keys = [meaning(key) for _, key in self.grouping.keys]
@@ -166,6 +167,8 @@ class Combination:
             return [(name, replace(call, arguments=(column,), filter=None))], ""
         if is_list(call):
             return [(name, AggregateCall("first", (self._part(name, call),), call.type))], "list"
+        if call.function in CHOICES:
+            return [(name, self._chosen(name, call))], "choice"
         if call.function in REPEATED_ONCE:
             return [(name, replace(call, distinct=False, arguments=(self._part(name, call),), filter=None))], ""
         if is_sketch(call):
@@ -179,6 +182,17 @@ class Combination:
             total = replace(call, function="sum", type=sum_type(argument.type))
         count = replace(call, function="count", type=INT8)
         return [self._summed(f"{name}_sum", total), self._summed(f"{name}_count", count)], "quotient"
+
+    def _chosen(self, name: str, call: AggregateCall) -> AggregateCall:
+        """Return the choice among the rows that the sides have chosen, of which some have none."""
+        value = self._part(name, call)
+        rows = self._part(f"{name}_rows", AggregateCall("count_star", (), INT8, call.filter))
+        order = tuple(
+            replace(key, expression=self._part(f"{name}_key{place}", _with_value(call, key.expression)))
+            for place, key in enumerate(call.order_by)
+        )
+        some = Call("gt", (rows, Literal(0, INT8)), BOOL)
+        return replace(call, arguments=(value,), filter=some, order_by=order)
 
     def _summed(self, name: str, call: AggregateCall) -> tuple[str, AggregateCall]:
         part = self._part(name, call)
@@ -215,9 +229,21 @@ def _numbered(groups: Relation, side: int) -> Relation:
     return Project(groups, (*columns, ("side", Literal(side, INT8))))
 
 
-def _by_side(calls: list[tuple[str, AggregateCall]], number: Column, sides: int) -> list[tuple[str, AggregateCall]]:
-    """Return an aggregate of the group of each side; there is at most one."""
+def _with_value(call: AggregateCall, value: Expression) -> AggregateCall:
+    return replace(call, arguments=(value,), type=value.type)
+
+
+def _by_side(
+    calls: list[tuple[str, AggregateCall]], how: str, number: Column, sides: int
+) -> list[tuple[str, AggregateCall]]:
+    """Return aggregates that know the sides: of a list one of the group of each side, of which
+    there is at most one; a choice takes the rows of the first side before those of the next.
+    """
+    if how not in ("list", "choice"):
+        return calls
     ((name, call),) = calls
+    if how == "choice":
+        return [(name, replace(call, order_by=(*call.order_by, SortKey(number))))]
     conditions = [Call("eq", (number, Literal(side, INT8)), BOOL) for side in range(sides)]
     return [(f"{name}_{side}", replace(call, filter=condition)) for side, condition in enumerate(conditions)]
 
@@ -239,13 +265,13 @@ def _can_combine(grouping: Aggregate) -> bool:
 
 
 def _can_append(grouping: Aggregate) -> bool:
-    """Return whether some aggregates of a first grouping are lists or sketches, which each side has
-    once.
+    """Return whether some aggregates of a first grouping are lists, sketches or chosen rows, of
+    which each side has one.
     """
     calls = [call for _, call in grouping.aggregates]
     if grouping.sets is not None or any(map(is_of_values, calls)) or not _is_first(grouping):
         return False
-    return all(is_list(call) or is_sketch(call) or is_combined(call) for call in calls)
+    return all(is_list(call) or is_sketch(call) or call.function in CHOICES or is_combined(call) for call in calls)
 
 
 def _is_first(grouping: Aggregate) -> bool:

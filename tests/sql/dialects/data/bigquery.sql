@@ -68,4 +68,12 @@ SELECT STRUCT(id, name) AS s FROM customers
 | HINT: Write it with functions of PostgreSQL: SET antumbra.sql_dialect = 'postgres'.
 
 SELECT * EXCEPT (email) FROM customers
-| ERROR 0A000 at 8: * EXCEPT of BigQuery can't be translated
+-- PostgreSQL:
+SELECT id, name, country, tier, signup, phone FROM customers
+| SELECT id, name, country, tier, signup, phone FROM customers
+
+WITH paid AS (SELECT * EXCEPT (weight, discount) FROM orders WHERE status = 'paid')
+SELECT p.* EXCEPT (shipped, created), p.amount / 2 AS half FROM paid AS p
+-- PostgreSQL:
+SELECT id, customer_id, status, amount, quantity, ordered, region, amount / 2 FROM orders WHERE status = 'paid'
+| WITH paid AS (SELECT id, customer_id, status, amount, quantity, ordered, created, shipped, region FROM orders WHERE status = 'paid') SELECT id, customer_id, status, amount, quantity, ordered, region, p.amount / 2 AS half FROM paid AS p

@@ -42,7 +42,9 @@ SELECT id, kind FROM (SELECT *, row_number() OVER (PARTITION BY kind ORDER BY ts
 | SELECT id, kind FROM (SELECT id, kind, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY ts DESC NULLS LAST, id) AS _hidden_2 FROM events) AS _rows WHERE _hidden_2 <= 2 ORDER BY id
 
 SELECT * EXCLUDE (email) FROM customers
-| ERROR 0A000 at 8: * EXCEPT of DuckDB can't be translated
+-- PostgreSQL:
+SELECT id, name, country, tier, signup, phone FROM customers
+| SELECT id, name, country, tier, signup, phone FROM customers
 
 PIVOT orders ON region USING sum(amount)
 | ERROR 42601: syntax error at or near "PIVOT" (in the translated statement)
@@ -56,3 +58,8 @@ SELECT TRY_CAST(phone AS INT) FROM customers
 SELECT list_transform([1, 2], x -> x + 1)
 | ERROR 0A000 at 8: the function list_transform of DuckDB can't be translated
 | HINT: Write it with functions of PostgreSQL: SET antumbra.sql_dialect = 'postgres'.
+
+SELECT * EXCLUDE (url, flag) REPLACE (upper(kind) AS kind) FROM (SELECT * FROM events WHERE ms > 0)
+-- PostgreSQL:
+SELECT id, user_id, upper(kind), ts, ms, value FROM events WHERE ms > 0
+| SELECT id, user_id, UPPER(kind) AS kind, ts, ms, value FROM (SELECT * FROM events WHERE ms > 0) AS _query_1

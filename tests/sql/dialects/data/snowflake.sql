@@ -90,3 +90,27 @@ SELECT * FROM orders PIVOT (SUM(amount) FOR region IN ('north', 'south'))
 SELECT id, MAX_BY(status, amount) FROM orders GROUP BY id, my_udf(id)
 | ERROR 0A000 at 60: the function my_udf of Snowflake can't be translated
 | HINT: Write it with functions of PostgreSQL: SET antumbra.sql_dialect = 'postgres'.
+
+SELECT * EXCLUDE (discount, ordered, created, shipped, weight) REPLACE (amount * 2 AS amount) FROM orders WHERE id < 9
+-- PostgreSQL:
+SELECT id, customer_id, status, amount * 2, quantity, region FROM orders WHERE id < 9
+| SELECT id, customer_id, status, amount * 2 AS amount, quantity, region FROM orders WHERE id < 9
+
+SELECT c.*, o.* EXCLUDE customer_id RENAME id AS order_id FROM customers c JOIN orders o ON o.customer_id = c.id
+-- PostgreSQL:
+SELECT c.*, o.id, o.status, o.amount, o.quantity, o.discount, o.ordered, o.created, o.shipped, o.region, o.weight
+ FROM customers c JOIN orders o ON o.customer_id = c.id
+| SELECT c.*, o.id AS order_id, o.status, o.amount, o.quantity, o.discount, o.ordered, o.created, o.shipped, o.region, o.weight FROM customers AS c JOIN orders AS o ON o.customer_id = c.id
+
+SELECT * FROM orders QUALIFY RANK() OVER (PARTITION BY region ORDER BY amount DESC) <= 2 AND COUNT(*) OVER (PARTITION BY region) > 1
+-- PostgreSQL:
+SELECT id, customer_id, status, amount, quantity, discount, ordered, created, shipped, region, weight FROM
+ (SELECT *, rank() OVER (PARTITION BY region ORDER BY amount DESC NULLS FIRST) r, count(*) OVER (PARTITION BY region) n FROM orders) q WHERE r <= 2 AND n > 1
+| SELECT id, customer_id, status, amount, quantity, discount, ordered, created, shipped, region, weight FROM (SELECT id, customer_id, status, amount, quantity, discount, ordered, created, shipped, region, weight, RANK() OVER (PARTITION BY region ORDER BY amount DESC) AS _hidden_11, COUNT(*) OVER (PARTITION BY region) AS _hidden_12 FROM orders) AS _rows WHERE _hidden_11 <= 2 AND _hidden_12 > 1
+
+SELECT * EXCLUDE nothing FROM orders
+| ERROR 0A000 at 8: "nothing" in a change of *, which has 0 columns of this name of Snowflake can't be translated
+
+SELECT * EXCLUDE id FROM orders JOIN customers USING (id)
+| ERROR 0A000 at 8: * with EXCEPT of Snowflake can't be translated
+| HINT: Name the columns: those of the relations in FROM are not known.
