@@ -30,6 +30,7 @@ from engine.embedded.result_rows import ResultLimits
 from engine.embedded.warm_up import warm_up_functions
 from engine.execution.registry import load
 from engine.execution.server_parts import ServerParts
+from engine.execution.view_outputs import ViewOutputs
 from engine.ingest.transforms import found_transform
 from engine.log.checkpoints import Checkpoints
 from engine.log.commit_log import CommitLog
@@ -147,7 +148,8 @@ class Database:
             self.caps,
             partial(found_transform, self.store.engine),
         )
-        self.scheduled = ScheduledRefreshes(self.engines)
+        self.outputs = ViewOutputs(self.engines, self.transactions, self.committer)
+        self.scheduled = ScheduledRefreshes(self.engines, self.outputs.emit)
         self.warm_pipelines = WarmPipelines(self.engines, config.spark_preload)
         self.definitions = self._definitions()
         self.shared = self._shared(result_limits)

@@ -106,11 +106,7 @@ class AsThen(ObjectsAsThen):
             case "sequence":
                 then = now
             case _:
-                # A view's columns keep their places, and more may have come after them.
-                pairs = zip(used.columns, now.columns, strict=False)
-                columns = tuple(replace(column, name=then) for (then, _), column in pairs)
-                query = None if now.query is None else _query_as_then(now.query, columns)
-                then = replace(now, columns=columns, query=query)
+                then = view_as_then(now, used)
         return replace(then, name=name, key_now=now.name)
 
     def relation_names(self) -> Iterable[str]:
@@ -183,6 +179,8 @@ class StreamsAsThen(ObjectsAsThen):
             entry = self.image.by_oid(used.oid)
             if used.name == name and entry is not None and entry.description.kind == "stream":
                 return stream_as_then(cast("StreamEntry", entry), used)
+            if used.name == name and entry is not None:
+                return view_as_then(entry.description, used)
         return self.image.relation(name) if self.named is None or name in self.named else None
 
 
@@ -191,6 +189,15 @@ def stream_as_then(entry: StreamEntry, used: UsedRelation) -> RelationDescriptio
     stored = entry.stream.stored
     columns = tuple(replace(stored[number - 1], name=then) for then, number in used.columns)
     return replace(entry.description, name=used.name, columns=columns)
+
+
+def view_as_then(now: RelationDescription, used: UsedRelation) -> RelationDescription:
+    """Return a view with the name and the columns that a definition knew when it was made."""
+    # A view's columns keep their places, and more may have come after them.
+    pairs = zip(used.columns, now.columns, strict=False)
+    columns = tuple(replace(column, name=then) for (then, _), column in pairs)
+    query = None if now.query is None else _query_as_then(now.query, columns)
+    return replace(now, name=used.name, columns=columns, query=query)
 
 
 def _query_as_then(query: BoundQuery, columns: tuple[ColumnDescription, ...]) -> BoundQuery:

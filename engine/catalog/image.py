@@ -35,7 +35,7 @@ from sql.catalog.catalog import (
 )
 from sql.catalog.functions import FunctionDescription
 from sql.errors import SqlError
-from sql.names.relation_keys import PUBLIC, process_of, schema_of
+from sql.names.relation_keys import PUBLIC, is_output, process_of, schema_of
 from sql.names.suggestions import did_you_mean
 from sql.tree.relations import BoundQuery, Relation
 from sql.types.datatypes import SqlType, array_of, enum_type
@@ -73,7 +73,7 @@ class StateEntry:
 
     Attributes:
         stream_name: the present name of the stream.
-        used: the streams in the view's text, as they were when the state began.
+        used: streams in the view's text, and views whose outputs it reads, as when the state began.
         chain: the pipelines up to its rows, as they run.
         active: true if it takes rows.
         zone: the TimeZone on which its groups depend, '' if they depend on none.
@@ -196,7 +196,7 @@ class ViewEntry:
 
     Attributes:
         source: the whole CREATE VIEW statement.
-        used: the relations that it reads directly; of a view that is a state, streams alone.
+        used: the relations that it reads directly; of a view that is a state, what the state has.
         columns: the (oid, attnum) that the text names, of the relations in the text.
         states: what it keeps of each grouping of a stream in its text, in the order of
             `views.plan.first_groupings`. Its query scans each by the name of its rows, which no
@@ -317,7 +317,7 @@ class CatalogImage:
     def oids(self) -> list[int]:
         """The oids of all objects that have an owner."""
         own = (*self.schemas.values(), *(one.oid for one in self.types.values()), *self.functions)
-        return [*own, *(entry.description.oid for entry in self.entries.values())]
+        return [*own, *(entry.description.oid for key, entry in self.entries.items() if not is_output(key))]
 
     def relation(self, name: str) -> RelationDescription | None:
         """Return the description of `name`, which may be a state of a view, or None."""

@@ -39,7 +39,7 @@ from sql.catalog.catalog import (
     used_relation,
 )
 from sql.errors import SqlError, not_supported
-from sql.names.relation_keys import name_of
+from sql.names.relation_keys import name_of, output_key
 from sql.parse.statements.create_foreign_table import CreateStream
 from sql.parse.statements.create_view import CreateView
 from sql.settings.values import zone_option
@@ -248,8 +248,7 @@ class ViewDraft:
     ) -> StateEntry:
         definition, image, bound, used = self.definition, self.image, self.created, self.used
         if used is None:
-            streams = (name for name in sorted(bound.named) if isinstance(image.entries.get(name), StreamEntry))
-            used = tuple(used_relation(name, image.entries[name].description) for name in streams)
+            used = tuple(used_relation(name, image.entries[name].description) for name in streams_named(bound, image))
         # The planner of the view checks that there is one stream, and no more.
         scanned = [image.entries[name].description.oid for name in scans(bound.root, "stream")]
         own = next((one for one in used if one.oid in scanned), None)
@@ -284,6 +283,16 @@ class ViewDraft:
 
     def _not_written(self, error: OSError) -> SqlError:
         return disk_error(error, f'write the kernels of view "{self.definition.shown}"')
+
+
+def streams_named(bound: BoundQuery, image: CatalogImage) -> list[str]:
+    """Return the streams in the text of a query, and the views whose outputs it reads, in order."""
+    found = ((name, image.entries.get(name)) for name in sorted(bound.named))
+    return [
+        name
+        for name, entry in found
+        if isinstance(entry, StreamEntry) or (entry is not None and output_key(entry.description.oid) in bound.named)
+    ]
 
 
 # Makes the entry of a state; the states of the same view before it are not in the image yet.

@@ -33,7 +33,7 @@ from engine.ddl.table_work import TableWork
 from engine.tables.table_expressions import with_columns
 from sql.catalog.functions import FunctionDescription
 from sql.errors import SqlError, not_supported
-from sql.names.relation_keys import NOWHERE, name_of, schema_of
+from sql.names.relation_keys import NOWHERE, name_of, output_keys, schema_of
 from sql.names.suggestions import did_you_mean
 from sql.parse.statements.drop import DropRelation
 from sql.types.enums import EnumType
@@ -174,6 +174,8 @@ def remove(entries: Sequence[Entry], work: TableWork) -> None:
     """
     lost = [counted(entry) for entry in entries]
     tell_lost([(name, count) for name, count in lost if count], work)
+    keys = [key for entry in entries for key in output_keys(entry.description.oid)]
+    entries = [*entries, *(work.image.entries[key] for key in keys if key in work.image.entries)]
     names = [entry.description.name for entry in entries]
     for entry in entries:
         if isinstance(entry, TableEntry):

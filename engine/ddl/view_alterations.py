@@ -19,16 +19,26 @@ from engine.catalog.image import (
     DisabledViewEntry,
     Entry,
     StateEntry,
+    StreamEntry,
+    TableEntry,
     ViewEntry,
     in_states,
     states_of,
 )
-from engine.ddl.definitions import require_free
+from engine.ddl.definitions import refuse_hidden_name, require_free, stream_description
 from engine.ddl.dependents import dependents_of, names_built_in
 from engine.ddl.query_views import carried_over
-from sql.errors import SqlError
-from sql.names.relation_keys import name_of
-from sql.parse.statements.parts import TableChange
+from engine.ddl.table_building import empty_table, stored_type, with_column
+from engine.ddl.table_work import TableWork
+from engine.streams.options import StreamOptions
+from engine.streams.stream import make_stream
+from sql.bind.queries.view_versions import output_schema
+from sql.bind.readers import has_open_zone
+from sql.catalog.catalog import ColumnDescription, RelationDescription
+from sql.errors import SqlError, not_supported
+from sql.functions.volatility import has_volatile
+from sql.names.relation_keys import described, emitted_key, name_of, output_key, output_keys
+from sql.parse.statements.parts import TableChange, TableColumn
 from sql.tree.relations import Project, Schema
 from views.model.definition import ViewDefinition, with_values, with_values_of
 from views.upkeep.lifecycle import emptied_view, renamed_view
@@ -59,7 +69,8 @@ def rename_view(entry: ViewEntry, change: TableChange, image: CatalogImage) -> C
     else:
         name, columns = before, renamed_columns(entry, change)
     changed = (renamed_continuous if entry.is_state else renamed_query)(entry, name, columns)
-    return carried_over(image, image.with_replaced(before, changed), [entry.description.oid])
+    after = carried_over(image, image.with_replaced(before, changed), [entry.description.oid])
+    return with_output_called(after, changed.description)
 
 
 def renamed(
@@ -94,7 +105,8 @@ def goes_on(entry: ViewEntry, change: TableChange, image: CatalogImage, committe
     if not isinstance(aside, ViewEntry) or aside.description.name == change.new_name:
         return None
     owners = {image.privileges.owner(one.description.oid) for one in (entry, aside)}
-    if len(owners) > 1 or not are_alike(entry, aside):
+    outputs = {output_key(one.description.oid) in image.entries for one in (entry, aside)}
+    if len(owners) > 1 or len(outputs) > 1 or not are_alike(entry, aside):
         return None
     name = aside.description.name
     followers = frozenset(one.oid for one in dependents_of(image, [aside]) if one.is_whole and one.relation is not None)
@@ -207,6 +219,87 @@ def refuse_built_in(image: CatalogImage, entry: ViewEntry, action: str) -> None:
                 f'cannot {action} view "{name}" because continuous view "{reader}" reads it',
                 hint=f"DROP VIEW {reader} first, and create it again afterwards.",
             )
+
+
+# Outputs
+
+
+def settle_output(name: str, options: StreamOptions, work: TableWork) -> None:
+    """Let a view have an output if its options say so, else none.
+
+    options: of its stream. Raises 22023 for a view that no schedule refreshes, 0A000 for one whose
+    rows depend on their reader or whose columns have changed, 42701 for columns of one name, 2BP01
+    for views over an output that is to end.
+    """
+    entry = require_view(work.image.entries[name])
+    view, image = entry.description, work.image
+    stream = image.entries.get(output_key(view.oid))
+    definitions = [state.chain.definition for state in states_of(entry)]
+    wanted = any(one.emits for one in definitions)
+    if wanted and not all(one.refresh_us for one in definitions):
+        hint = "For example: output = on, refresh_every = '1 s'."
+        raise SqlError("22023", "output = on needs refresh_every, which makes the versions that it tells of", hint=hint)
+    if stream is None:
+        if wanted:
+            begin_output(entry, options, work)
+    elif not wanted:
+        end_output(entry, stream, work)
+    elif [(one.name, one.type) for one in output_schema(view, image)] != [
+        (one.name, one.type) for one in stream.description.columns
+    ]:
+        hint = f"ALTER VIEW {name_of(name)} RESET (output) ends it; a new one begins with all rows of the view."
+        raise not_supported("another output of the same view", hint=hint)
+
+
+def begin_output(entry: ViewEntry, options: StreamOptions, work: TableWork) -> None:
+    """Make the stream of a view's changes, and the table of the rows that it has told of."""
+    view = entry.description
+    if view.query is not None and (has_volatile(view.query.root) or has_open_zone(view.query.root)):
+        raise not_supported("the output of a view whose rows depend on who reads it")
+    columns: list[ColumnDescription] = []
+    for one in output_schema(view, work.image):
+        if any(one.name == known.name for known in columns):
+            hint = "Give the columns of the view other names."
+            raise SqlError("42701", f'column "{one.name}" of the output specified more than once', hint=hint)
+        refuse_hidden_name(one.name, None)
+        columns.append(ColumnDescription(one.name, stored_type(one.type)))
+    table = empty_table(emitted_key(view.oid), work)
+    for number, column in enumerate(view.columns, 1):
+        table = with_column(table, TableColumn(f"c{number}", stored_type(column.type)), work)
+    made = make_stream(
+        output_key(view.oid), work.take_oid(), columns, options.capacity, options.timeout_ms, options.string_capacity
+    )
+    work.image = work.image.with_entry(table).with_entry(StreamEntry(stream_description(made), made))
+    work.create(table)
+
+
+def end_output(entry: ViewEntry, stream: Entry, work: TableWork) -> None:
+    """Drop what belongs to a view's output. Raises 2BP01."""
+    found = dependents_of(work.image, [stream])
+    name = described(entry.description.name)
+    if found:
+        detail = "\n".join(f"{one.text} depends on output_of('{name}')" for one in found)
+        message = f"cannot end the output of view {name} because other objects depend on it"
+        raise SqlError("2BP01", message, detail=detail, hint="Drop these objects first.")
+    table = work.image.entries[emitted_key(entry.description.oid)]
+    assert isinstance(table, TableEntry), table
+    work.drop(table)
+    work.image = work.image.without(output_keys(entry.description.oid))
+
+
+def with_output_called(image: CatalogImage, view: RelationDescription) -> CatalogImage:
+    """Return the image in which the output of a view, if there is one, has the names of its
+    columns.
+    """
+    key = output_key(view.oid)
+    before = image.entries.get(key)
+    if not isinstance(before, StreamEntry):
+        return image
+    names = [one.name for one in output_schema(view, image)]
+    stored = zip(before.stream.stored, names, strict=True)
+    stream = replace(before.stream, stored=tuple(replace(column, name=name) for column, name in stored))
+    after = image.with_replaced(key, replace(before, stream=stream, description=stream_description(stream)))
+    return carried_over(image, after, [stream.oid])
 
 
 # Functions that a SELECT calls

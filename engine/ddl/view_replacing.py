@@ -20,7 +20,7 @@ from engine.catalog.image import (
     ViewEntry,
     states_of,
 )
-from engine.ddl.definitions import Drafts, ViewDraft, ViewEngines, beside_failing_tables, drafted
+from engine.ddl.definitions import Drafts, ViewDraft, ViewEngines, beside_failing_tables, drafted, streams_named
 from engine.ddl.dependents import dependents_of
 from engine.ddl.query_views import bound_again, define_query_view, reads_stream, statement_of
 from engine.ddl.view_alterations import refuse_built_in, require_view
@@ -216,7 +216,7 @@ class Replacing:
         return made, [text for text, _ in since]
 
     def _heir(self, draft: ViewDraft, piece: StateEntry, stream: StreamEntry, heritage: Heritage) -> StateEntry:
-        names = (name for name in sorted(draft.bound.named) if isinstance(self.image.entries.get(name), StreamEntry))
+        names = streams_named(draft.bound, self.image)
         used = tuple(
             columns_kept(piece, stream)
             if name == stream.description.name

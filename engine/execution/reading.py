@@ -98,6 +98,12 @@ class Reading:
     tables: TableVersions
     reusable: bool
 
+    def rests_on(self, image: CatalogImage) -> KeptAnswer | None:
+        """Return what tells whether the answer still holds, None for one that depends on more than
+        commits.
+        """
+        return KeptAnswer(image.version, self.versions, self.tables, bytes) if self.reusable else None
+
 
 class LockedReads(Protocol):
     """The function that reads rows and locks them, as SELECT ... FOR UPDATE does."""

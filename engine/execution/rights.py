@@ -23,7 +23,7 @@ from sql.bind.writes.update import BoundUpdate
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import found_key
 from sql.errors import SqlError
-from sql.names.relation_keys import described, is_temporary, name_of, relation_key, schema_of
+from sql.names.relation_keys import described, is_output, is_temporary, name_of, relation_key, schema_of
 from sql.parse.statements.declaration import Right, Statement
 from sql.parse.statements.functions import FunctionName
 from sql.parse.statements.parts import Constraint, LikeRelation, TableChange, TableColumn
@@ -127,9 +127,11 @@ class Checks:
     def read(self, name: str) -> None:
         """Raise 42501 unless the role may read a relation, and the owner of an ordinary view the
         relations below it.
+
+        The output of a view is read by who may read the view, which the query names as well.
         """
         entry = self.image.entries.get(name)
-        if entry is None:
+        if entry is None or is_output(name):
             require_readable(name, self.roles, self.role)
             return
         self.require(name, "r")

@@ -16,7 +16,7 @@ from engine.ddl.query_views import define_query_view, with_output
 from sql.catalog.catalog import ARRIVAL, SessionSettings
 from sql.errors import SqlError, not_supported
 from sql.functions.volatility import is_volatile
-from sql.names.relation_keys import name_of, quoted, shown
+from sql.names.relation_keys import is_output, name_of, quoted, shown
 from sql.parse.statements.create_view import CreateView
 from sql.tree.expressions import Column, Expression, Subquery
 from sql.tree.relations import (
@@ -104,7 +104,7 @@ def output_stream(statement: CreateView, image: CatalogImage, settings: SessionS
         hint = "WITH (action = transform, outputstream = 'name') names the stream that gets the rows."
         raise not_supported("a transform without an output stream", hint=hint)
     found = image.by_oid(image.object_oid("regclass", written, settings, None))
-    if not isinstance(found, StreamEntry):
+    if not isinstance(found, StreamEntry) or is_output(found.description.name):
         raise SqlError("42809", f'"{written}" is not a stream')
     return found
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from engine.catalog.image import CatalogImage
+from engine.catalog.image import CatalogImage, ViewEntry
 from engine.scans.engines import QueryEngines
 from engine.scans.view_changes import channel_of
 from engine.scheduler.periodic import Periodic
 from sql.errors import SqlError
+from sql.names.relation_keys import output_key
 from views.upkeep.chain import Chain
 from views.upkeep.cuts import SCHEDULE
 from views.upkeep.refresh import Reader, cut
@@ -20,11 +21,16 @@ from views.upkeep.refresh import Reader, cut
 SECOND_US = 1_000_000
 
 
+# Makes a version of a view that has an output, and tells what it changes.
+Emit = Callable[[ViewEntry, CatalogImage, Reader], None]
+
+
 class ScheduledRefreshes:
     """The refreshes of one server by schedule."""
 
-    def __init__(self, engines: QueryEngines) -> None:
+    def __init__(self, engines: QueryEngines, emit: Emit) -> None:
         self._engines = engines
+        self._emit = emit
         self.periodic = Periodic(self._refresh, self._end)
 
     def follow(self, image: CatalogImage) -> None:
@@ -35,13 +41,18 @@ class ScheduledRefreshes:
 
     def _refresh(self, key: Hashable, check_cancelled: Callable[[], None], deadline_s: float) -> None:
         """Make a version of a view, of all its states at one moment. Raises SqlError."""
-        views = [one for one in scheduled_views(self._engines.catalog.image) if channel_of(one) == key]
+        image = self._engines.catalog.image
+        views = [one for one in scheduled_views(image) if channel_of(one) == key]
         if not views:
             return
         now_us = self._engines.clock.now_us()
         reader = Reader(now_us, check_cancelled, token_of(key), reason=SCHEDULE, deadline_s=deadline_s)
+        entry = image.entries[views[0].definition.name]
         try:
-            cut(views, self._engines.catalog.lock, self._engines.of_views, reader)
+            if isinstance(entry, ViewEntry) and output_key(entry.description.oid) in image.entries:
+                self._emit(entry, image, reader)
+            else:
+                cut(views, self._engines.catalog.lock, self._engines.of_views, reader)
         except SqlError:
             # Why Spark has ended it.
             reader.check()

@@ -17,11 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.embedded.query_engine import QueryEngine
-from engine.scans.subscriptions import AFTER, BEFORE, compared, differences
+from engine.scans.subscriptions import AFTER, BEFORE, compared
 from sql.bind.queries.view_versions import changes_schema
 from sql.errors import SqlError
-from sql.tree.expressions import Call, Column
-from sql.tree.relations import Filter, Join, OutputColumn, Project, Scan, Schema
+from sql.tree.expressions import Call, Column, WindowCall
+from sql.tree.relations import Filter, Join, OutputColumn, Project, Relation, Scan, Schema, Window
 from sql.types.datatypes import BOOL, INT8
 from views.model.arrow_schema import arrow_schema
 from views.model.protocols import Clock
@@ -108,51 +108,67 @@ def changes(
 
     keys: the places of columns by which rows are matched, None: all, and equal rows are counted.
     """
-    whole = arrow_schema(changes_schema(schema, keys))
     if before is after:
-        return whole.empty_table()
-    if keys is None:
-        found = differences(engine, schema, before, after, token)
-        pieces = [pa.array(["delete" if diff < 0 else "insert"] * rows.num_rows, pa.string()) for diff, rows in found]
-        tables = [
-            pa.Table.from_arrays([names, *rows.columns], schema=whole)
-            for names, (_, rows) in zip(pieces, found, strict=True)
-        ]
-        return pa.concat_tables([whole.empty_table(), *tables])
+        return arrow_schema(changes_schema(schema, keys)).empty_table()
     old, new = changed_rows(engine, schema, keys, before, after, token)
+    return told_changes(schema, keys, before, after, old, new)
+
+
+def told_changes(
+    schema: Schema, keys: tuple[int, ...] | None, before: pa.Table, after: pa.Table, old: pa.Array, new: pa.Array
+) -> pa.Table:
+    """Return the changes between the rows at some places, with the columns of `changes_schema`.
+
+    old, new: places as `changed_rows` returns them.
+    """
+    told = range(len(schema)) if keys is None else keys
     names = pc.if_else(pc.is_null(old), "insert", pc.if_else(pc.is_null(new), "delete", "update"))
     both, shown = pa.concat_tables([after, before]), pc.coalesce(new, pc.add(old, after.num_rows))
-    columns = [names, *(both.column(key).take(shown) for key in keys)]
+    columns = [names, *(both.column(key).take(shown) for key in told)]
     for place in range(len(schema)):
-        if place not in keys:
+        if place not in told:
             columns += [before.column(place).take(old), after.column(place).take(new)]
-    return pa.Table.from_arrays(columns, schema=whole)
+    return pa.Table.from_arrays(columns, schema=arrow_schema(changes_schema(schema, keys)))
 
 
 def changed_rows(
-    engine: QueryEngine, told: Schema, keys: tuple[int, ...], before: pa.Table, after: pa.Table, token: Hashable
+    engine: QueryEngine, told: Schema, keys: tuple[int, ...] | None, before: pa.Table, after: pa.Table, token: Hashable
 ) -> tuple[pa.Array, pa.Array]:
     """Return the places of rows that have changed, in the order of both tables: NULL where a table
     has no row with the key of a row of the other one.
+
+    keys: None: rows are matched by all columns, each of several equal ones with another one.
     """
     kinds, tables = compared(told, (before, after))
     schema = (*kinds, SAME, PLACE)
     inputs = {name: _placed(rows, schema) for name, rows in zip((BEFORE, AFTER), tables, strict=True)}
-    width = len(schema)
+    left, right = (numbered(name, schema, keys) for name in (BEFORE, AFTER))
+    schema = left.schema
+    width, by = len(schema), range(len(told)) if keys is None else keys
 
     def pair(at: int) -> tuple[Column, Column]:
         return Column(at, "", schema[at].type), Column(width + at, "", schema[at].type)
 
-    alike = [Call("eq", pair(width - 2), BOOL), *(Call("is_not_distinct", pair(key), BOOL) for key in keys)]
-    other = [Call("is_distinct", pair(place), BOOL) for place in range(len(told)) if place not in keys]
+    # That one of equal rows which it is, or 0 in all.
+    same = pair(width - 1) if keys is None else pair(len(told))
+    alike = [Call("eq", same, BOOL), *(Call("is_not_distinct", pair(key), BOOL) for key in by)]
+    other = [Call("is_distinct", pair(place), BOOL) for place in range(len(told)) if place not in by]
     # The place of a row that is not there is NULL.
-    missing = [Call("is_null", (place,), BOOL) for place in pair(width - 1)]
+    missing = [Call("is_null", (place,), BOOL) for place in pair(len(told) + 1)]
     condition = alike[0] if len(alike) == 1 else Call("and", tuple(alike), BOOL)
-    joined = Join(Scan(BEFORE, "rows", schema), Scan(AFTER, "rows", schema), "full", condition)
-    changed = Filter(joined, Call("or", (*missing, *other), BOOL))
-    places = tuple(zip((BEFORE, AFTER), pair(width - 1), strict=True))
+    changed = Filter(Join(left, right, "full", condition), Call("or", (*missing, *other), BOOL))
+    places = tuple(zip((BEFORE, AFTER), pair(len(told) + 1), strict=True))
     found = engine.run(Project(changed, places), inputs, token)
     return found.column(0).combine_chunks(), found.column(1).combine_chunks()
+
+
+def numbered(name: str, schema: Schema, keys: tuple[int, ...] | None) -> Relation:
+    """Return one of the compared tables, without keys with numbers of its equal rows at the end."""
+    rows = Scan(name, "rows", schema)
+    if keys is not None:
+        return rows
+    values = tuple(Column(place, one.name, one.type) for place, one in enumerate(schema[:-2]))
+    return Window(rows, (("number", WindowCall("row_number", (), INT8, values)),))
 
 
 def _placed(rows: pa.Table, schema: Schema) -> pa.Table:

@@ -5,8 +5,8 @@ well.
 from __future__ import annotations
 
 from engine.catalog.image import CatalogImage
-from engine.ddl.view_alterations import change_view, renamed, require_view, with_options
-from engine.execution.defining import altered, move_into_schema, note_built, own_image
+from engine.ddl.view_alterations import change_view, renamed, require_view, settle_output, with_options
+from engine.execution.defining import altered, move_into_schema, note_built, own_image, with_tables
 from engine.execution.outcome import Outcome, text_outcome
 from engine.execution.registry import handles
 from engine.execution.work import Work
@@ -46,6 +46,7 @@ async def alter_view_options(statement: AlterViewOptions, work: Work) -> None:
     if entry is None:
         return
     change_views(with_options(require_view(entry), statement.options, work.image), None, work)
+    await with_tables(work, settle_output, statement.name, work.server.stream_options)
 
 
 def change_views(image: CatalogImage, said: str | None, work: Work) -> None:

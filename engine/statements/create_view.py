@@ -15,8 +15,9 @@ from engine.catalog.image import ViewEntry, states_of
 from engine.commit.transaction import stages_among
 from engine.ddl.definitions import ViewEngines, build_continuous, creating_settings, require_free
 from engine.ddl.query_views import define_query_view, reads_stream
-from engine.ddl.view_alterations import require_view
+from engine.ddl.view_alterations import require_view, settle_output
 from engine.ddl.view_replacing import replace_view, replaced_view
+from engine.execution.defining import with_tables
 from engine.execution.outcome import Outcome
 from engine.execution.registry import Define, handles, surrounds
 from engine.execution.work import Work
@@ -104,6 +105,7 @@ async def create_view(statement: CreateView, work: Work) -> None:
         raise not_supported("WITH (backfill) for what is no new continuous view")
     if before is not None:
         await work.threads.in_worker(interrupted, replace_before, statement, before, captured, bound, work)
+        await with_tables(work, settle_output, statement.name, work.server.stream_options)
         return
     require_free(image, statement.name)
     transform = defined_transform(statement, bound, image, captured)
@@ -123,6 +125,8 @@ async def create_view(statement: CreateView, work: Work) -> None:
         # is read.
         work.identity.require(image, bound)
         await work.threads.in_worker(interrupted, build, statement, captured, bound, work)
+        if "output" in statement.options:
+            await with_tables(work, settle_output, statement.name, work.server.stream_options)
 
 
 def bound_definition(statement: CreateView, work: Work) -> tuple[CreateView, SessionSettings, BoundQuery]:

@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from engine.catalog.image import CatalogImage, TableEntry
 from engine.execution.outcome import Outcome
-from engine.execution.reading import Reading
 from engine.execution.registry import handles
 from engine.execution.work import Work
 from engine.scans.answer_cache import KeptAnswer
@@ -139,7 +138,7 @@ class Subscription:
         finally:
             await work.threads.in_thread(transaction.end_tables)
         self._read_s = monotonic()
-        self._rests_on = rests_on(image, reading)
+        self._rests_on = reading.rests_on(image)
         schema, table = reading.outcome.schema, reading.outcome.table
         assert schema is not None and table is not None, "a query has rows"
         return schema, table
@@ -150,13 +149,6 @@ class Subscription:
         table = as_told(rows, self._time_ms, self.told, self._statement.progress)
         if table.num_rows:
             self._waiting.append(table)
-
-
-def rests_on(image: CatalogImage, reading: Reading) -> KeptAnswer | None:
-    """Return what tells whether an answer still holds, None for one that depends on more than
-    commits.
-    """
-    return KeptAnswer(image.version, reading.versions, reading.tables, bytes) if reading.reusable else None
 
 
 def refuse_unknown(bound: BoundQuery, image: CatalogImage) -> None:

@@ -93,7 +93,7 @@ def view_statistics(views: Iterable[Kept], transforms: Iterable[Transformed], no
     for name, stream, tuples_in, tuples_out, seconds in transforms:
         ms = None if seconds is None else round(seconds * 1000, 3)
         counts = {"tuples_in": tuples_in, "tuples_passed": tuples_out, "computed_ms": ms}
-        found.append({"relname": name_of(name), "stream": stream, "active": True, **counts})
+        found.append({"relname": name_of(name), "stream": name_of(stream), "active": True, **counts})
     return pa.Table.from_pylist(found, schema)
 
 
@@ -131,7 +131,7 @@ def _row(
     versions = [view.latest.table.num_rows for view in views if view.latest is not None]
     return (
         name_of(name),
-        ", ".join(dict.fromkeys(stream for stream, _, _ in states)),
+        ", ".join(dict.fromkeys(name_of(stream) for stream, _, _ in states)),
         any(active for _, _, active in states),
         sum(one.tuples_in for one in counts),
         sum(one.tuples_passed for one in counts),

@@ -25,6 +25,7 @@ from engine.system_catalog.rows.server import SERVER_ROWS
 from engine.system_catalog.rows.types import TYPE_ROWS
 from engine.system_catalog.static_rows import CATALOG_SCHEMA, HIDDEN, CatalogRelation, Row, column_type, static_rows
 from engine.system_catalog.type_texts import type_text
+from sql.names.relation_keys import is_output
 from views.model.arrow_schema import arrow_type
 
 # Relation of pg_catalog -> its rows beside the static ones.
@@ -51,6 +52,12 @@ NAMES = {
     "pg_foreign_server": ("srvname", ""),
     "pg_foreign_data_wrapper": ("fdwname", ""),
 }
+
+
+def shown(image: CatalogImage) -> CatalogImage:
+    """Return an image without the relations of views' outputs, which nobody can name."""
+    hidden = [key for key in image.entries if is_output(key)]
+    return image.without(hidden) if hidden else image
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +102,7 @@ class Snapshot:
         found = self._rows.get(name)
         if found is None:
             live = LIVE_ROWS.get(name)
-            found = self._rows[name] = [] if live is None else live(self.image)
+            found = self._rows[name] = [] if live is None else live(shown(self.image))
         return found
 
     def table(self, relation: CatalogRelation) -> pa.Table:

@@ -23,11 +23,38 @@ PLAIN = re.compile("[a-z_][a-z0-9_$]*")
 NEEDS_QUOTES = RESERVED | TYPE_OR_FUNCTION | COLUMN_NAME
 # No schema has this name: a relation in it is never found, and shown as it was written.
 NOWHERE = ""
+# Of what belongs to views that have an output.
+OUTPUTS = "outputs of views, in a schema that no client can name, since names of clients end after 63 bytes"
 
 
 def relation_key(schema: str, name: str) -> str:
     """Return the key of a relation."""
     return name if schema == PUBLIC else f"{MARK}{schema}{MARK}{name}"
+
+
+def output_key(oid: int) -> str:
+    """Return the key of the stream of the changes of a view, by the view's oid."""
+    return relation_key(OUTPUTS, f"output_of({oid})")
+
+
+def emitted_key(oid: int) -> str:
+    """Return the key of the table of the rows of a view that its output has told of."""
+    return relation_key(OUTPUTS, f"emitted rows of {oid}")
+
+
+def output_keys(oid: int) -> tuple[str, str]:
+    """Return the keys of what belongs to a view that has an output."""
+    return output_key(oid), emitted_key(oid)
+
+
+def viewed_oid(key: str) -> int:
+    """Return the oid of the view whose changes a stream has."""
+    return int(name_of(key).removeprefix("output_of(").removesuffix(")"))
+
+
+def is_output(key: str) -> bool:
+    """Tell whether a key is that of a relation that belongs to a view with an output."""
+    return schema_of(key) == OUTPUTS
 
 
 def temporary_schema(process_id: int) -> str:

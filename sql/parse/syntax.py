@@ -386,6 +386,7 @@ class Table:
     Attributes:
         name: one to three parts.
         only: ONLY was written, which no relation is asked for: none has descendants.
+        is_output: output_of('name') was written: the stream of the changes of that view.
     """
 
     name: tuple[str, ...]
@@ -393,6 +394,12 @@ class Table:
     column_aliases: tuple[str, ...]
     position: int
     only: bool = False
+    is_output: bool = False
+
+    @property
+    def bare_name(self) -> str | None:
+        """The name that an item of WITH may have, None for one that only the catalog may have."""
+        return None if self.is_output or len(self.name) > 1 else self.name[0]
 
 
 @dataclass(frozen=True, slots=True)

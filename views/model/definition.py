@@ -75,6 +75,7 @@ class ViewDefinition:
             query stands above the view's states, since the catalog has that query and its columns.
         on_error: 'reject' or 'skip'.
         refresh_us: the age at which a version is made anew by itself, 0: only for readers.
+        emits: what such a version changes becomes rows of a stream.
     """
 
     name: str
@@ -88,6 +89,7 @@ class ViewDefinition:
     joins: JoinChoice = JoinChoice()
     refresh_us: int = 0
     caps: Caps = Caps()
+    emits: bool = False
 
     @property
     def shown(self) -> str:
@@ -112,6 +114,7 @@ class ViewDefinition:
             "refresh_us": self.refresh_us,
             "max_groups": self.caps.groups_max,
             "max_bytes": self.caps.bytes_max,
+            "emits": self.emits,
         }
 
     @staticmethod
@@ -137,6 +140,7 @@ class ViewDefinition:
             ),
             refresh_us=int(str(plain.get("refresh_us", 0))),
             caps=Caps(int(str(plain.get("max_groups", 0))), int(str(plain.get("max_bytes", 0)))),
+            emits=bool(plain.get("emits", False)),
         )
 
 
@@ -249,7 +253,7 @@ def with_values(definition: ViewDefinition, options: Mapping[str, str | None]) -
 
 def with_values_of(definition: ViewDefinition, other: ViewDefinition) -> ViewDefinition:
     """Return the definition with those options of another one that may change."""
-    return replace(definition, refresh_us=other.refresh_us, caps=other.caps)
+    return replace(definition, refresh_us=other.refresh_us, caps=other.caps, emits=other.emits)
 
 
 def with_refresh(definition: ViewDefinition, text: str | None) -> ViewDefinition:
@@ -267,11 +271,17 @@ def with_bytes_max(definition: ViewDefinition, text: str | None) -> ViewDefiniti
     return replace(definition, caps=replace(definition.caps, bytes_max=0 if text is None else bytes_of(text)))
 
 
+def with_output(definition: ViewDefinition, text: str | None) -> ViewDefinition:
+    """Return the definition with another `output`."""
+    return replace(definition, emits=BOOLEANS[_checked("output", "off" if text is None else text)])
+
+
 # The options that may change while the view is there.
 CHANGES: dict[str, Callable[[ViewDefinition, str | None], ViewDefinition]] = {
     "refresh_every": with_refresh,
     "max_groups": with_groups_max,
     "max_bytes": with_bytes_max,
+    "output": with_output,
 }
 
 

@@ -16,7 +16,7 @@ from sql.catalog.catalog import KnowsSystem, RelationDescription, SessionSetting
 from sql.catalog.functions import FunctionDescription
 from sql.catalog.schemas import find_type
 from sql.errors import SqlError
-from sql.names.relation_keys import name_of, schema_of
+from sql.names.relation_keys import name_of, schema_of, viewed_oid
 from sql.parse import syntax
 from sql.parse.type_names import resolve_type
 from sql.types.datatypes import SqlType
@@ -70,7 +70,8 @@ class Source:
     """An item of FROM, or the columns that a join has of its own.
 
     Attributes:
-        kind: 'relation', 'query', 'function', 'windows', 'item' (of WITH), 'values' or 'join'.
+        kind: 'relation', 'output' (of a view), 'query', 'function', 'windows', 'item' (of WITH),
+            'values' or 'join'.
         name: today, without an alias.
         columns: by name of today, without aliases for a relation.
         schema: of a relation, its schema today.
@@ -81,6 +82,7 @@ class Source:
         shown_columns: the names of its columns in the printed query.
         shows_columns: the printed query lists these names.
         is_inside: the relation is in another item of FROM, with its own name and columns.
+        viewed: of the output of a view, the view's name today.
     """
 
     kind: str
@@ -96,6 +98,7 @@ class Source:
     shown_columns: list[str] = field(default_factory=list)
     shows_columns: bool = False
     is_inside: bool = False
+    viewed: str = ""
 
     def __post_init__(self) -> None:
         self.shown_columns = [""] * len(self.columns)
@@ -126,9 +129,12 @@ def relation_source(meaning: Meaning, item: syntax.Table, key: str, oid: int) ->
     places = {place: now.index(known) for place, known in enumerate(before) if known in now}
     places |= {len(before) + place: count + place for place, _ in enumerate(today.hidden)}
     columns = [column.name for column in (*today.columns, *today.hidden)]
+    view = meaning.today(viewed_oid(today.name)) if item.is_output else None
+    kind, name = ("relation", name_of(today.name)) if view is None else ("output", "output_of")
     return Source(
-        "relation", name_of(today.name), columns, item.alias, item.column_aliases, schema, places,
+        kind, name, columns, item.alias, item.column_aliases, schema_of(view.name) if view else schema, places,
         frozenset(range(count, len(columns))), frozenset(range(count)) - set(places.values()),
+        viewed=name_of(view.name) if view else "",
     )  # fmt: skip
 
 

@@ -111,6 +111,7 @@ def options_of(entry: Entry, image: CatalogImage) -> list[str] | None:
             "refresh_every": (f"{definition.refresh_us / SECOND_US:g} s", "0 s"),
             "max_groups": (f"{definition.caps.groups_max}", "0"),
             "max_bytes": (f"{definition.caps.bytes_max}", "0"),
+            "output": (str(definition.emits).lower(), "false"),
         }
         found |= {f"{name}={value}": None for name, (value, usual) in options.items() if value != usual}
     zones = sorted({state.zone for state in states_of(entry) if state.zone})

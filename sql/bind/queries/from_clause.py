@@ -25,10 +25,10 @@ from sql.bind.queries.time_windows import windowed
 from sql.bind.queries.view_versions import bind_changes
 from sql.bind.readers import as_read
 from sql.bind.sharing import shared
-from sql.catalog.catalog import ColumnDescription, KnowsSystem, RelationDescription
+from sql.catalog.catalog import Catalog, ColumnDescription, KnowsSystem, RelationDescription
 from sql.catalog.schemas import SYSTEM_SCHEMAS, find_relation
 from sql.errors import SqlError, not_supported
-from sql.names.relation_keys import as_written, described, name_of
+from sql.names.relation_keys import as_written, described, name_of, output_key
 from sql.names.suggestions import did_you_mean
 from sql.parse.grammar.cursor import relation_of
 from sql.parse.syntax import Derived, FromItem, FunctionCall, FunctionTable, JoinClause, Table, WindowedTable
@@ -130,8 +130,8 @@ def bind_one(item: FromItem, context: BindContext, base: Outer | None, hidden: S
 
 def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
     """Return the scan of a relation, the query of a view, or that of a common table."""
-    if len(item.name) == 1 and item.name[0] in context.common_tables:
-        known = context.common_tables[item.name[0]]
+    known = None if item.bare_name is None else context.common_tables.get(item.bare_name)
+    if known is not None:
         relation = common_relation(known, context)
         columns = relation.schema if known.rows is not None else column_names(relation.schema, known.common)
         return aliased(relation, item.alias or known.common.name, item.column_aliases, columns)
@@ -141,6 +141,9 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
         found = find_relation(written, context.catalog, context.settings, item.position)
     if found is None:
         raise missing(item, context)
+    if item.is_output:
+        context.named.add(found.scanned)
+        found = output_of(found, context.catalog, item.position)
     if found.kind in ("statistics", "sequence") and context.settings.is_shared:
         what = "a sequence" if found.kind == "sequence" else found.name
         raise not_supported(f"{what} in a definition", item.position)
@@ -161,7 +164,7 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
         context.relations.add(found.scanned)
         identified = item.position in context.identified and found.kind == "table"
         relation = Scan(found.scanned, found.kind, (*schema_of(found.row), *((ROW_ID,) if identified else ())))
-    alias = item.alias or name_of(found.name)
+    alias = item.alias or ("output_of" if item.is_output else name_of(found.name))
     _, scope = aliased(relation, alias, item.column_aliases, schema)
     references = context.references
     noted = references.columns if references.is_text or not references.in_body else set()
@@ -183,6 +186,20 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
         alias, (*scope.visible, *hidden), found.name, key_of(found), item.alias is not None, relation_oid=oid
     )
     return relation, Scope([table], scope.visible, len(relation.schema))
+
+
+def output_of(view: RelationDescription, catalog: Catalog, position: int) -> RelationDescription:
+    """Return the stream of the changes of a view. Raises 42809 and 55000."""
+    name = described(view.name)
+    if view.kind not in ("view", "query"):
+        raise SqlError("42809", f'"{name_of(view.name)}" is not a view', position)
+    if view.disabled:
+        raise disabled(view, position)
+    found = catalog.relation(output_key(view.oid))
+    if found is None:
+        hint = f"ALTER VIEW {name} SET (output = on, refresh_every = '1 s') lets a continuous view have one."
+        raise SqlError("55000", f'view "{name_of(view.name)}" has no output', position, hint=hint)
+    return found
 
 
 def catalog_table(found: RelationDescription, item: Table, context: BindContext) -> tuple[Relation, Scope]:
@@ -232,7 +249,7 @@ def missing(item: Table, context: BindContext) -> SqlError:
     """
     name = as_written(item.name)
     message = f'relation "{".".join(item.name)}" does not exist'
-    if len(item.name) == 1 and name in context.later_tables:
+    if item.bare_name in context.later_tables:
         detail = f'There is a WITH item named "{name}", but it cannot be referenced from this part of the query.'
         hint = "Use WITH RECURSIVE, or re-order the WITH items to remove forward references."
         return SqlError("42P01", message, item.position, detail, hint)

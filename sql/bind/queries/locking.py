@@ -195,7 +195,7 @@ def lockable(item: FromItem, clause: Locking, common: Set[str], context: BindCon
         what = "VALUES"
     elif isinstance(item, FunctionTable | WindowedTable):
         what = "a function"
-    elif isinstance(item, Table) and len(item.name) == 1 and item.name[0] in common:
+    elif isinstance(item, Table) and item.bare_name in common:
         what = "a WITH query"
     if what is not None:
         if clause.tables:

@@ -27,7 +27,7 @@ def references(node: object, names: frozenset[str]) -> Iterator[Table]:
     An inner WITH hides what it defines anew.
     """
     if isinstance(node, Table):
-        if len(node.name) == 1 and node.name[0] in names:
+        if node.bare_name in names:
             yield node
         return
     if isinstance(node, Query):

@@ -16,7 +16,7 @@ from sql.bind.expressions.scope import Scope
 from sql.bind.expressions.table_calls import named_table
 from sql.bind.readers import has_open_zone
 from sql.bind.sharing import settled
-from sql.catalog.catalog import RelationDescription
+from sql.catalog.catalog import Catalog, RelationDescription
 from sql.catalog.schemas import find_relation
 from sql.errors import SqlError, not_supported
 from sql.functions.volatility import has_volatile
@@ -43,6 +43,7 @@ from sql.types.datatypes import INT8, TEXT
 
 CHANGE = OutputColumn("change", TEXT)
 NUMBER = OutputColumn("version_of", INT8)
+VERSION = OutputColumn("version", INT8)
 USAGE = {"version_of": "version_of('view')", "changes_of": "changes_of('view', since => version)"}
 NAMES = tuple(USAGE)
 
@@ -109,7 +110,7 @@ def version_read(node: FunctionCall, since: Syntax | None, context: BindContext)
         hint = "A view has versions if it reads continuous views and tables alone."
         raise not_supported(f"{node.name} of a view that reads other relations", first.position, hint)
     name = f"?version{len(context.versions)}?"
-    read = VersionRead(name, found.name, found.oid, root, value, keys_of(root, context), is_own(found))
+    read = VersionRead(name, found.name, found.oid, root, value, keys_of(root, context.catalog), is_own(found))
     context.versions.append(read)
     return read
 
@@ -121,11 +122,28 @@ def select(item: Syntax, tables: tuple[Table, ...]) -> Query:
     return Query((), body, (), None, None, position)
 
 
-def keys_of(root: Relation, context: BindContext) -> tuple[int, ...] | None:
+def output_schema(view: RelationDescription, catalog: Catalog) -> Schema:
+    """Return the columns of the output of a view: those of its changes, and the version that has
+    them.
+    """
+    return (
+        *changes_schema(tuple(OutputColumn(one.name, one.type) for one in view.columns), view_keys(view, catalog)),
+        VERSION,
+    )
+
+
+def view_keys(view: RelationDescription, catalog: Catalog) -> tuple[int, ...] | None:
     """Return the places of the columns by which the rows of a view are told apart, in order."""
+    return view.row_keys if view.query is None else keys_of(view.query.root, catalog)
+
+
+def keys_of(root: Relation, catalog: Catalog) -> tuple[int, ...] | None:
+    """Return the places of the columns by which the rows of a view's tree are told apart, in
+    order.
+    """
 
     def of_scan(scan: Scan) -> tuple[int, ...] | None:
-        found = context.catalog.relation(scan.name)
+        found = catalog.relation(scan.name)
         if found is None:
             return None
         key = next((item.columns for item in found.constraints if item.kind == "primary key"), None)

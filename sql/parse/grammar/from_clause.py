@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sql.errors import SqlError, not_supported
 from sql.parse.grammar import calls, queries, spelled_calls
 from sql.parse.grammar import expressions as grammar
-from sql.parse.grammar.cursor import Cursor
+from sql.parse.grammar.cursor import Cursor, read_parts
 from sql.parse.syntax import (
     Derived,
     Expression,
@@ -58,7 +60,7 @@ def from_primary(cursor: Cursor) -> FromItem:
         return found
     if not lateral and at_windows(cursor):
         return windowed_table(cursor)
-    if at_function(cursor):
+    if at_function(cursor) and (lateral or not at_output(cursor)):
         return function_table(cursor)
     if lateral:
         # Only a query or a function may follow LATERAL, so the error is at the token after the
@@ -131,14 +133,29 @@ def relation(cursor: Cursor) -> Table:
     """Read a relation's name and its alias."""
     found = bare_relation(cursor)
     alias, columns = alias_clause(cursor)
-    return Table(found.name, alias, columns, found.position, found.only)
+    return replace(found, alias=alias, column_aliases=columns)
 
 
 def bare_relation(cursor: Cursor) -> Table:
-    """Read a relation's name, with ONLY or * around it."""
+    """Read a relation's name, with ONLY or * around it, or output_of('name')."""
+    if at_output(cursor):
+        position = cursor.position
+        cursor.advance()
+        cursor.expect_operator("(")
+        name = read_parts(cursor.advance().value)
+        cursor.expect_operator(")")
+        return Table(name, None, (), position, is_output=True)
     only = cursor.at("only")
     name, position = cursor.with_only(Cursor.qualified_name)
     return Table(name, None, (), position, only)
+
+
+def at_output(cursor: Cursor) -> bool:
+    """Tell whether output_of('name') is next."""
+    if not cursor.at("output_of"):
+        return False
+    opening, name, closing = (cursor.ahead(place) for place in (1, 2, 3))
+    return opening.value == "(" and name.kind == "string" and closing.kind == "operator" and closing.value == ")"
 
 
 def alias_clause(cursor: Cursor) -> tuple[str | None, tuple[str, ...]]:

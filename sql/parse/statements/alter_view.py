@@ -66,7 +66,7 @@ class AlterViewOptions(
 
 
 # Options that can be changed.
-CHANGEABLE = frozenset({"refresh_every", "max_groups", "max_bytes"})
+CHANGEABLE = frozenset({"refresh_every", "max_groups", "max_bytes", "output"})
 # First words of PostgreSQL's actions that are refused.
 REFUSED = frozenset({"alter", "owner"})
 

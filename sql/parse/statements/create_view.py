@@ -86,6 +86,8 @@ OPTIONS = {
     "time_zone": (),
     # Any interval.
     "refresh_every": (),
+    # output_of('name') has the changes of each version that a schedule makes.
+    "output": ("true", "false", "on", "off"),
     # What is done with the rows, and of a transform the stream that gets them.
     "action": ("materialize", "transform"),
     "outputstream": (),
