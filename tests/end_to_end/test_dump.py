@@ -36,6 +36,8 @@ CREATE FOREIGN TABLE "Other Schema"."Dear" (city int, fare numeric, note text DE
 CREATE VIEW dear WITH (action = transform, outputstream = '"Other Schema"."Dear"') AS
     SELECT city, fare * 2 AS twice FROM trips WHERE fare > 2.5;
 CREATE VIEW dears AS SELECT note, count(*) AS n, sum(fare) AS total FROM "Other Schema"."Dear" GROUP BY note;
+ALTER VIEW fares SET (refresh_every = '1 h', output = on);
+CREATE VIEW told AS SELECT change, count(*) AS n, max(new_total) AS most FROM output_of('fares') GROUP BY change;
 COMMENT ON VIEW fares IS 'Fares by city';
 INSERT INTO city VALUES (1, 'Ulm'), (2, 'Bonn');
 INSERT INTO "Other Schema".visit (city, price) VALUES (1, 5), (2, 0.5);
@@ -48,6 +50,7 @@ QUESTIONS = (
     'SELECT id, name, price, n FROM "Other Schema"."Large" ORDER BY id',
     'SELECT * FROM "Other Schema".visit ORDER BY id',
     'SELECT * FROM shop.dears',
+    "SELECT count(*) FROM shop.told",
     'INSERT INTO "Other Schema".visit (city) VALUES (1) RETURNING id, n, price, paid',
 )  # fmt: skip
 
