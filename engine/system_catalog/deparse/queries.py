@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from engine.system_catalog.deparse.calls import window
 from engine.system_catalog.deparse.expressions import Expressions
 from engine.system_catalog.deparse.layout import CLAUSE_INDENT, JOIN_INDENT, Page, Style, qualified
-from engine.system_catalog.deparse.pieces import Piece, beside, literal
+from engine.system_catalog.deparse.pieces import Piece, beside
 from engine.system_catalog.deparse.sources import (
     VALUES_NAME,
     Meaning,
@@ -452,10 +452,8 @@ class QueryPrinter:
             hidden = source.name in self.item_names
             page.write("ONLY " * item.only)
             page.write((qualified if hidden else self.style.relation_name)(source.schema, source.name))
-        elif source.kind == "output":
-            page.write(f"output_of({literal(self.style.relation_name(source.schema, source.viewed))})")
         else:
-            page.write(quoted(source.name))
+            page.write(source.written(self.style.relation_name))
 
     def _windows(self, item: syntax.WindowedTable) -> None:
         shown = self.expressions(prefixed=False)

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from engine.system_catalog.deparse.pieces import literal
 from engine.system_catalog.descriptions import description
 from sql.bind.notes import Key, NotedItem, Notes
 from sql.catalog.catalog import KnowsSystem, RelationDescription, SessionSettings
 from sql.catalog.functions import FunctionDescription
 from sql.catalog.schemas import find_type
 from sql.errors import SqlError
-from sql.names.relation_keys import name_of, schema_of, viewed_oid
+from sql.names.relation_keys import name_of, quoted, schema_of, viewed_oid
 from sql.parse import syntax
 from sql.parse.type_names import resolve_type
 from sql.types.datatypes import SqlType
@@ -106,6 +107,12 @@ class Source:
     def place(self, index: int) -> int:
         """Return the present place of a column that the text knows."""
         return self.places.get(index, index)
+
+    def written(self, relation_name: Callable[[str, str], str]) -> str:
+        """Return what stands for the source but a relation. relation_name: prints schema and name."""
+        if self.kind != "output":
+            return quoted(self.name)
+        return f"output_of({literal(relation_name(self.schema, self.viewed))})"
 
     @property
     def listed_columns(self) -> list[str]:
