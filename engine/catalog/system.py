@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from sql.catalog.catalog import RelationDescription, SessionSettings
+from sql.catalog.catalog import ConstraintDescription, RelationDescription, SessionSettings
 from sql.errors import not_supported
 from sql.tree.relations import BoundQuery
 
 if TYPE_CHECKING:
-    from engine.catalog.image import CatalogImage
+    from engine.catalog.image import CatalogImage, TableEntry
+    from sql.types.datatypes import SqlType
 
 
 class System(Protocol):
@@ -29,6 +30,14 @@ class System(Protocol):
 
     def name(self, image: CatalogImage, kind: str, oid: int, settings: SessionSettings) -> str:
         """Return the name of an oid."""
+
+    def operator_class(self, method: str, name: str, kind: SqlType) -> str:
+        """Return the name of the operator class of an index over values of a type, '' for the
+        default one. name: '' for the default one. Raises 42704 and 42804.
+        """
+
+    def index_texts(self, image: CatalogImage, entry: TableEntry, index: ConstraintDescription) -> list[str]:
+        """Return the expressions of an index as errors show them, then its WHERE."""
 
 
 class NoSystem:
@@ -47,6 +56,14 @@ class NoSystem:
     def name(self, image: CatalogImage, kind: str, oid: int, settings: SessionSettings) -> str:
         """See System."""
         raise not_supported(f"a value of type {kind} here")
+
+    def operator_class(self, method: str, name: str, kind: SqlType) -> str:
+        """See System."""
+        return name
+
+    def index_texts(self, image: CatalogImage, entry: TableEntry, index: ConstraintDescription) -> list[str]:
+        """See System."""
+        return [index.text for _ in index.expressions]
 
 
 class OverImage:

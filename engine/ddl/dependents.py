@@ -165,7 +165,7 @@ def column_dependents(image: CatalogImage, entry: TableEntry | StreamEntry, numb
     found = naming(image, oid, what, number)
     if isinstance(entry, StreamEntry):
         return found + [Dependent(one, what) for one in image.entries.values() if (oid, number) in columns_named(one)]
-    covering = [one for one in entry.description.constraints if one.is_key and number in one.columns]
+    covering = [one for one in entry.description.constraints if one.is_plain_key and number in one.columns]
     needing = links_needing(entry, covering, image)
     found += [Dependent(one.child, what, constraint=one.constraint.name) for one in needing]
     found += [one for sequence in owned_by(image, oid, number) for one in _direct(image, sequence)]
@@ -176,7 +176,7 @@ def links_needing(table: TableEntry, gone: Sequence[ConstraintDescription], imag
     """Return the foreign keys of any table that refer to columns of `table` which no key covers
     after `gone` is dropped.
     """
-    kept = [set(one.columns) for one in table.description.constraints if one.is_key and one not in gone]
+    kept = [set(one.columns) for one in table.description.constraints if one.is_plain_key and one not in gone]
     return [link for link in links_to(table, image) if set(link.reference.columns) not in kept]
 
 

@@ -265,6 +265,9 @@ def _restored_table(image: CatalogImage, relation: dict[str, Any]) -> TableEntry
             method=constraint.get("method", "btree"),
             included=tuple(constraint.get("included", ())),
             collations=tuple(constraint.get("collations", ())),
+            classes=tuple(constraint.get("classes", ())),
+            parameters=tuple(constraint.get("parameters", ())),
+            stored=tuple(constraint.get("stored", ())),
         )
         for constraint in relation["constraints"]
     )

@@ -30,8 +30,8 @@ from engine.ddl.table_names import relation_names
 from engine.ddl.table_references import with_reference
 from engine.ddl.table_work import TableWork, table_scan
 from engine.tables.foreign_keys import links_from, links_to
+from engine.tables.physical_tables import physical_type
 from engine.tables.table_expressions import bound_default, bound_description
-from engine.tables.table_transaction import physical_type
 from sql.bind.collations import COLLATABLE
 from sql.bind.readers import value_as_written, with_zone
 from sql.bind.substitute import substitute_now

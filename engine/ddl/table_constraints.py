@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.catalog.image import TableEntry, source_text
+from engine.catalog.system import the_system
 from engine.ddl.table_names import check_name, constraint_names, key_name, own_names, relation_names
 from engine.ddl.table_work import NO_KEY_FAMILIES, TableWork
 from engine.tables.table_expressions import with_objects
@@ -122,12 +123,7 @@ def _key_columns(entry: TableEntry, constraint: Constraint) -> tuple[int, ...]:
 def require_key_type(column: ColumnDescription, position: int | None) -> None:
     """Raise an error for a column whose values no index takes."""
     kind = column.type
-    if kind.family == "json":
-        raise SqlError(
-            "42704",
-            'data type json has no default operator class for access method "btree"',
-            hint="You must specify an operator class for the index or define a default operator class for the data type.",
-        )
+    the_system().operator_class("btree", "", kind)
     # Values of char(n) are all filled up to n; without a length blanks at the end would tell equal
     # values apart.
     unpadded = kind.family == "bpchar" and kind.length is None

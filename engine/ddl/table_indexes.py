@@ -1,18 +1,22 @@
 """Indexes with statements of their own: CREATE INDEX, DROP INDEX, ALTER INDEX RENAME.
 
 Enters: a statement, a `TableWork`. Leaves: the work's image with the change. A unique index is a
-key like that of a constraint, but for the catalog. Any other index is a name in the catalog: tables
-are read column by column, without the row groups that min and max rule out, and need no second
-structure to be searched. What an index computes, and its WHERE, is kept as one text, ROW(...), like
-that of a check, and no value of it is computed.
+key like that of a constraint, but for the catalog; what it computes is kept in columns of the table
+that no client sees, NULL in rows that are not of its WHERE. Any other index is a name in the
+catalog: tables are read column by column, without the row groups that min and max rule out, and
+need no second structure to be searched. What an index computes, and its WHERE, is kept as one text,
+ROW(...), like that of a check; no value of an index that is no key is kept, and those are computed
+that may be errors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from engine.catalog.image import WORDS, SourceText, StreamEntry, TableEntry, source_text
+from engine.catalog.system import the_system
 from engine.ddl.dependents import Dependent, links_needing, refusal
 from engine.ddl.dropping import skipped
 from engine.ddl.table_alterations import columns_of
@@ -24,16 +28,24 @@ from sql.bind.collations import COLLATABLE
 from sql.bind.expressions.context import References
 from sql.bind.writes.constraints import bind_index_condition, bind_indexed
 from sql.catalog.catalog import ConstraintDescription
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
 from sql.names.relation_keys import in_schema_of, name_of, schema_of
 from sql.names.suggestions import did_you_mean
 from sql.parse.statements.indexes import CreateIndex, DropIndex, RenameIndex
 from sql.parse.syntax import Row
+from sql.tree.expressions import Column
 from sql.types.datatypes import element_family
 
 KINDS = frozenset({"index", "unique index"})
-METHODS = frozenset({"btree", "hash"})
-OTHER_METHODS = frozenset({"brin", "gin", "gist", "spgist"})
+# What an index of each access method may have besides one key, in PostgreSQL's words.
+METHODS: Mapping[str, Collection[str]] = {
+    "btree": ("unique indexes", "included columns", "multicolumn indexes", "ASC/DESC options", "NULLS FIRST/LAST options"),
+    "hash": (),
+    "gist": ("included columns", "multicolumn indexes"),
+    "spgist": ("included columns",),
+    "gin": ("multicolumn indexes",),
+    "brin": ("multicolumn indexes",),
+}  # fmt: skip
 
 
 def create_index(statement: CreateIndex, work: TableWork) -> None:
@@ -43,9 +55,15 @@ def create_index(statement: CreateIndex, work: TableWork) -> None:
     access method does not have, 23505 for repeated keys.
     """
     entry = _table(statement, work)
-    _require_method(statement)
+    if statement.method not in METHODS:
+        raise SqlError("42704", f'access method "{statement.method}" does not exist')
+    _require(statement, "unique indexes", statement.unique)
+    _require(statement, "included columns", bool(statement.included))
+    _require(statement, "multicolumn indexes", len(statement.columns) > 1)
+    for order in chain.from_iterable(statement.orders):
+        _require(statement, f"{order} options", True)
     source = _source(statement, entry, work)
-    numbers = _columns(statement.columns, entry, statement)
+    numbers = _columns(statement.columns, entry)
     included = _columns(statement.included, entry)
     taken = relation_names(work.image)
     if statement.name is not None and in_schema_of(entry.description.name, statement.name) in taken:
@@ -58,6 +76,7 @@ def create_index(statement: CreateIndex, work: TableWork) -> None:
         numbers,
         options=statement.options,
         method=statement.method,
+        parameters=statement.parameters,
         included=included,
         collations=tuple("" if one == "default" else one for one in statement.collations),
     )
@@ -70,15 +89,46 @@ def create_index(statement: CreateIndex, work: TableWork) -> None:
         made = replace(made, name=free_name(entry.description.name, shown, "idx", taken))
     if source is not None:
         checks[made.source_key] = source
+    made = replace(made, classes=_classes(statement, entry, made, source))
+    if made.is_key and made.condition is not None:
+        made = replace(made, stored=stored_numbers(made, entry, work))
     constraints = (*entry.description.constraints, made)
     indexes = {**entry.indexes, made.name: f"i{work.take_oid()}"}
     description = replace(entry.description, constraints=constraints)
     after = replace(entry, description=description, indexes=indexes, checks=checks)
-    if statement.unique:
-        work.require_distinct(after, made)
+    work.compute(entry, made)
+    if made.is_key:
+        if made.is_plain_key:
+            work.require_distinct(after, made)
         # DuckDB adds no index to a table that this transaction has changed already.
-        after = work.rebuild(entry, after, columns_of(entry))
+        after = work.rebuild(entry, after, columns_of(entry), checked=not made.is_plain_key)
     work.put(after)
+
+
+def _classes(
+    statement: CreateIndex, entry: TableEntry, made: ConstraintDescription, source: SourceText | None
+) -> tuple[str, ...]:
+    """Return the operator classes of an index, '' for those that are the defaults.
+
+    Raises 42704, 42804, also for a collation, and 0A000 for a unique index over values that no key has.
+    """
+    keys = index_columns(entry, made, source)[: len(made.columns)]
+    for key, (_, position), collation in zip(keys, statement.columns, statement.collations, strict=True):
+        if collation and element_family(key.type.family) not in COLLATABLE:
+            raise SqlError("42804", f"collations are not supported by type {key.type.row.sql_name}")
+        if made.is_key:
+            require_key_type(key, position)
+    return tuple(
+        the_system().operator_class(made.method, name, key.type)
+        for name, key in zip(statement.classes, keys, strict=True)
+    )
+
+
+def stored_numbers(made: ConstraintDescription, entry: TableEntry, work: TableWork) -> tuple[int, ...]:
+    """Return the numbers under which the table keeps the values of a key that computes some."""
+    columns = entry.description.columns
+    values = made.values(columns)
+    return tuple(columns[one.index].number if isinstance(one, Column) else work.take_oid() for one in values)
 
 
 def drop_index(statement: DropIndex, work: TableWork) -> None:
@@ -146,7 +196,7 @@ def rename_index(statement: RenameIndex, work: TableWork) -> None:
 def _source(statement: CreateIndex, entry: TableEntry, work: TableWork) -> SourceText | None:
     """Return the text of what an index computes, None for one of columns alone.
 
-    Raises the errors of its expressions, and 0A000 for a unique index.
+    Raises the errors of its expressions.
     """
     description, image, settings = entry.description, work.image, work.settings
     if statement.where is not None:
@@ -156,10 +206,6 @@ def _source(statement: CreateIndex, entry: TableEntry, work: TableWork) -> Sourc
     bind_indexed(Row(tuple(written for written, _ in computed), 0, ""), description, image, settings, references)
     if not computed:
         return None
-    if statement.unique:
-        what = "a part of the rows" if statement.where else "an expression"
-        hint = "Keep the value in a column of its own, NULL where it may repeat, and make a unique index of that."
-        raise not_supported(f"a unique index of {what}", hint=hint)
     text = f"ROW({', '.join(text for _, text in computed)})"
     names = tuple((column.name, column.number) for column in description.columns)
     return with_objects(replace(source_text(text, settings, names), table=description.name), references)
@@ -179,47 +225,20 @@ def _table(statement: CreateIndex, work: TableWork) -> TableEntry:
     return entry
 
 
-def _require_method(statement: CreateIndex) -> None:
-    """Raise 42704 for an unknown access method, and 0A000 for what a hash index can't be."""
-    method = statement.method
-    if method in OTHER_METHODS:
-        raise not_supported(f'the access method "{method}"', hint="Use btree.")
-    if method not in METHODS:
-        raise SqlError("42704", f'access method "{method}" does not exist')
-    if method == "hash" and statement.unique:
-        raise _not_for_hash("unique indexes")
-    if method == "hash" and statement.included:
-        raise _not_for_hash("included columns")
-    if method == "hash" and len(statement.columns) > 1:
-        raise _not_for_hash("multicolumn indexes")
+def _require(statement: CreateIndex, what: str, is_asked: bool) -> None:
+    """Raise 0A000 for what the access method does not have."""
+    if is_asked and what not in METHODS[statement.method]:
+        raise SqlError("0A000", f'access method "{statement.method}" does not support {what}')
 
 
-def _not_for_hash(what: str) -> SqlError:
-    return SqlError("0A000", f'access method "hash" does not support {what}')
-
-
-def _columns(
-    written: Sequence[tuple[str, int]], entry: TableEntry, keyed: CreateIndex | None = None
-) -> tuple[int, ...]:
-    """Return the numbers of columns. keyed: the statement, where the columns are its keys."""
-    columns = {column.name: column for column in entry.description.columns}
-    numbers = []
-    for index, (name, position) in enumerate(written):
-        if not name:
-            numbers.append(0)
-            continue
-        column = columns.get(name)
-        if column is None:
+def _columns(written: Sequence[tuple[str, int]], entry: TableEntry) -> tuple[int, ...]:
+    """Return the numbers of columns, 0 for an expression. Raises 42703."""
+    columns = {column.name: column.number for column in entry.description.columns}
+    for name, _ in written:
+        if name and name not in columns:
             hint = did_you_mean(name, columns, "the column")
             raise SqlError("42703", f'column "{name}" does not exist', hint=hint)
-        if keyed is not None and keyed.method == "hash" and keyed.orders[index]:
-            raise _not_for_hash(f"{keyed.orders[index][0]} options")
-        if keyed is not None and keyed.collations[index] and element_family(column.type.family) not in COLLATABLE:
-            raise SqlError("42804", f"collations are not supported by type {column.type.row.sql_name}")
-        if keyed is not None and keyed.unique:
-            require_key_type(column, position)
-        numbers.append(column.number)
-    return tuple(numbers)
+    return tuple(columns[name] if name else 0 for name, _ in written)
 
 
 def _find(name: str, work: TableWork) -> tuple[TableEntry, ConstraintDescription] | None:

@@ -13,8 +13,10 @@ from dataclasses import replace
 
 from engine.catalog.image import Entry, SequenceEntry, SourceText, StreamEntry, TableEntry
 from engine.ddl.dependents import owned_by
+from engine.ddl.table_alterations import columns_of
 from engine.ddl.table_building import build_table, stored_type
 from engine.ddl.table_constraints import with_key
+from engine.ddl.table_indexes import stored_numbers
 from engine.ddl.table_names import free_name, joined_names, own_names, relation_names
 from engine.ddl.table_work import TableWork
 from engine.tables.table_expressions import bound_check, bound_defaults, index_columns, names_row, with_columns
@@ -100,7 +102,12 @@ def with_constraints_like(entry: TableEntry, like: LikeRelation, work: TableWork
                 names = tuple((one.name, 0) for one in source.numbered(constraint.columns))
                 entry = with_key(entry, Constraint(constraint.kind, None, names), work)
             work.put(entry)
-        work.create_indexes(entry, entry.description.constraints[before:])
+        made = entry.description.constraints[before:]
+        if any(one.stored for one in made):
+            entry = work.rebuild(entry, entry, columns_of(entry))
+            work.put(entry)
+        else:
+            work.create_indexes(entry, made)
     if "comments" in like.including:
         numbers = numbers_in(entry)
         for place, column in enumerate(source.description.columns, 1):
@@ -159,6 +166,8 @@ def with_index_like(entry: TableEntry, source: TableEntry, index: ConstraintDesc
         text = renumbered(source.checks[index.source_key], new_numbers)
         condition, checks[made.source_key] = bound_check(text, description, work.image, is_index=True)
         made = replace(made, condition=condition)
+        if made.is_key:
+            made = replace(made, stored=stored_numbers(made, entry, work))
     constraints = (*description.constraints, made)
     indexes = {**entry.indexes, name: f"i{work.take_oid()}"}
     return replace(entry, description=replace(description, constraints=constraints), indexes=indexes, checks=checks)

@@ -124,7 +124,7 @@ def _parent_columns(parent: TableEntry, reference: Reference) -> list[ColumnDesc
     numbers = {column.number for column in columns}
     if len(numbers) != len(columns):
         raise SqlError("42830", "foreign key referenced-columns list must not contain duplicates")
-    if not any(one.is_key and set(one.columns) == numbers for one in description.constraints):
+    if not any(one.is_plain_key and set(one.columns) == numbers for one in description.constraints):
         message = f'there is no unique constraint matching given keys for referenced table "{description.name}"'
         raise SqlError("42830", message)
     return columns

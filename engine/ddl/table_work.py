@@ -13,12 +13,16 @@ from dataclasses import dataclass, field, replace
 
 from engine.catalog.image import CatalogImage, Entry, TableEntry
 from engine.streams.ring_rebuild import Reshaping
-from engine.tables.table_transaction import TOUCHED, TableTransaction, physical_type
+from engine.tables.physical_tables import TOUCHED, physical_type
+from engine.tables.row_checks import risky_values
+from engine.tables.table_expressions import hidden_keys
+from engine.tables.table_transaction import TableTransaction
 from sql.bind.substitute import substitute_now
 from sql.catalog.catalog import ConstraintDescription, SessionSettings
 from sql.errors import SqlError
-from sql.tree.expressions import Expression
-from sql.tree.relations import OutputColumn, Project, Relation, Scan, Schema
+from sql.tree.expressions import AggregateCall, Column, Expression
+from sql.tree.relations import Aggregate, OutputColumn, Project, Relation, Scan, Schema
+from sql.types.datatypes import INT8
 
 # Types whose values DuckDB can't index, or would compare otherwise than PostgreSQL.
 NO_KEY_FAMILIES = frozenset({"interval", "jsonb"})
@@ -78,7 +82,8 @@ class TableWork:
 
     def create_rows(self, entry: TableEntry) -> None:
         """Create the physical table without keys."""
-        columns = [f"c{column.number} {physical_type(column.type)}" for column in entry.description.columns]
+        hidden = [column for column, _ in hidden_keys(entry)]
+        columns = [f"c{one.number} {physical_type(one.type)}" for one in (*entry.description.columns, *hidden)]
         columns.append(f"{TOUCHED} BIGINT NOT NULL DEFAULT 0")
         self.tables.execute_ddl(f"CREATE TABLE stored.{entry.physical} ({', '.join(columns)})")
 
@@ -87,7 +92,7 @@ class TableWork:
         self.tables.unguarded.add(entry.physical)
         for constraint in constraints:
             if constraint.is_key:
-                columns = ", ".join(f"c{number}" for number in constraint.columns)
+                columns = ", ".join(f"c{number}" for number in constraint.stored or constraint.columns)
                 index = entry.indexes[constraint.name]
                 self.tables.execute_ddl(f"CREATE UNIQUE INDEX {index} ON stored.{entry.physical} ({columns})")
 
@@ -108,6 +113,10 @@ class TableWork:
         root = Project(
             table_scan(before), tuple((column.name, item) for column, item in zip(columns, items, strict=True))
         )
+        if hidden := hidden_keys(built):
+            own = [Column(place, one.name, one.type) for place, one in enumerate(columns)]
+            kept = ((f"c{column.number}", value) for column, value in hidden)
+            root = Project(root, (*((one.name, one) for one in own), *kept))
         self.tables.insert_from(built, substitute_now(root, self.now_us), before)
         self.tables.execute_ddl(f"DROP TABLE stored.{before.physical}")
         for constraint in built.description.constraints:
@@ -133,6 +142,15 @@ class TableWork:
                 table_name=entry.description.name,
                 constraint_name=constraint.name,
             )
+
+    def compute(self, entry: TableEntry, index: ConstraintDescription) -> None:
+        """Compute what an index that is no key computes of the rows that are there, where that may
+        fail. Raises its errors.
+        """
+        risky = risky_values(index, entry.description.columns)
+        counts = tuple((f"n{place}", AggregateCall("count", (item,), INT8)) for place, item in enumerate(risky))
+        if counts:
+            self.tables.query(Aggregate(table_scan(entry), (), counts), {})
 
     def any_row(self, root: Relation) -> bool:
         """Tell whether a relation has rows."""

@@ -323,7 +323,7 @@ def table_key(entry: TableEntry, places: Collection[int]) -> TableKey | None:
     place_of = {column.number: place for place, column in enumerate(description.columns)}
     for constraint in description.constraints:
         key = tuple(place_of[number] for number in constraint.columns if number in place_of)
-        if constraint.is_key and len(key) == len(constraint.columns) and set(places) == set(key):
+        if constraint.is_plain_key and len(key) == len(constraint.columns) and set(places) == set(key):
             types = key_types(TableKey(entry, key))
             return TableKey(entry, key) if all(map(has_words, types)) else None
     return None

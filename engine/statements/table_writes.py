@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from engine.catalog.image import TableEntry
 from engine.execution.outcome import Outcome
-from engine.tables.arrow_values import by_number
 from engine.tables.conflicts import Resolution, resolve
 from engine.tables.literal_rows import literal_rows
 from engine.tables.row_checks import check_rows
@@ -122,7 +121,7 @@ class TableWriter:
         """
         try:
             self.check(rows, given)
-            named = by_number(rows, self.entry.description.columns)
+            named = self.transaction.numbered(self.entry, rows)
             self.transaction.refuse_known_keys(self.entry, named)
             self.transaction.references.look_ahead(self.entry, named)
         except SqlError:
@@ -174,9 +173,7 @@ class TableWriter:
 
     def _decisive(self, conflict: BoundConflict) -> list[str]:
         """Return the names of the unique constraints that ON CONFLICT has looked at."""
-        keys = {tuple(self._numbers(arbiter.columns)) for arbiter in conflict.arbiters}
-        constraints = self.entry.description.constraints
-        return [one.name for one in constraints if one.is_key and tuple(one.columns) in keys]
+        return [name for arbiter in conflict.arbiters for name in arbiter.names]
 
     def _outcome(self, word: str, count: int, returning: Relation | None, rows: pa.Table) -> Outcome:
         if returning is None:

@@ -26,7 +26,7 @@ SERVER = 15_001
 EXTENSION = 15_002
 HEAP = 2
 # Access methods of indexes.
-METHODS = {"btree": 403, "hash": 405}
+METHODS = {"btree": 403, "hash": 405, "gist": 783, "gin": 2742, "brin": 3580, "spgist": 4000}
 DEFAULT_TABLESPACE = 1663
 
 

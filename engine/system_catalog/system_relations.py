@@ -6,20 +6,24 @@ All of it but the names is the same for every database.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
-from engine.catalog.image import CatalogImage
+from engine.catalog.image import CatalogImage, TableEntry
 from engine.catalog.system import provides_system
+from engine.system_catalog.deparse.definitions import STORED, index_texts
 from engine.system_catalog.descriptions import description
+from engine.system_catalog.operator_classes import operator_class
 from engine.system_catalog.session_context import Names
 from engine.system_catalog.snapshot import snapshot_of
 from engine.system_catalog.static_rows import column_type, relations
 from engine.system_catalog.view_queries import view_query
 from sql.bind.queries.query import bind_query
-from sql.catalog.catalog import RelationDescription, SessionSettings
+from sql.catalog.catalog import ConstraintDescription, RelationDescription, SessionSettings
 from sql.names.relation_keys import name_of, schema_of
 from sql.tree.expressions import Column, Expression
 from sql.tree.relations import BoundQuery, project
+from sql.types.datatypes import SqlType
 
 EMPTY = CatalogImage()
 
@@ -68,6 +72,15 @@ class SystemRelations:
     def name(self, image: CatalogImage, kind: str, oid: int, settings: SessionSettings) -> str:
         """See System."""
         return Names(snapshot_of(image), settings).shown_as(kind, oid) or ""
+
+    def operator_class(self, method: str, name: str, kind: SqlType) -> str:
+        """See System."""
+        return "" if operator_class(method, name, kind)["opcdefault"] else name
+
+    def index_texts(self, image: CatalogImage, entry: TableEntry, index: ConstraintDescription) -> list[str]:
+        """See System."""
+        shown = index_texts(entry, index, image, replace(STORED, pretty=True), "UTC")
+        return [text if is_call else f"({text})" for text, is_call in shown]
 
 
 provides_system(SystemRelations())

@@ -155,6 +155,33 @@ def index_columns(
     return found
 
 
+def key_columns(entry: TableEntry, key: ConstraintDescription) -> list[ColumnDescription]:
+    """Return the columns in which a table keeps the values of a key."""
+    return entry.numbered(key.columns) if key.is_plain_key else [column for column, _ in computed_keys(entry, key)]
+
+
+def computed_keys(entry: TableEntry, key: ConstraintDescription) -> list[tuple[ColumnDescription, Expression]]:
+    """Return the columns of a key that computes values, without names, and the values over a row of
+    the table.
+    """
+    return [
+        (ColumnDescription("", value.type, number=number), value)
+        for number, value in zip(key.stored, key.values(entry.description.columns), strict=True)
+    ]
+
+
+def hidden_keys(entry: TableEntry) -> list[tuple[ColumnDescription, Expression]]:
+    """Return the columns of a table's keys that no client sees, and their values over a row."""
+    known = {column.number for column in entry.description.columns}
+    return [
+        (column, value)
+        for key in entry.description.constraints
+        if key.is_key and not key.is_plain_key
+        for column, value in computed_keys(entry, key)
+        if column.number not in known
+    ]
+
+
 def _table_in(written: syntax.Expression, columns: Container[str], today: str) -> str:
     """Return the key of the table that stands before columns in the text of a check, or as its
     whole row: an older server has not stored by which it knows its table.

@@ -24,9 +24,13 @@ from engine.embedded.result_forms import in_forms
 from engine.tables.arrow_values import by_number
 from engine.tables.foreign_keys import References
 from engine.tables.locks import SessionLocks
+from engine.tables.physical_tables import TOUCHED, table_source
+from engine.tables.row_checks import with_computed
 from engine.tables.sequence_functions import ANSWERED, SequenceSession, in_session, uses_sequences
+from engine.tables.table_expressions import hidden_keys, key_columns
 from engine.tables.unique_errors import (
     duplicate_key,
+    key_names,
     key_text,
     unique_violation,
     values_text,
@@ -34,23 +38,16 @@ from engine.tables.unique_errors import (
 )
 from engine.tables.write_journal import ROWS, Step, TableMark, WriteJournal, perform, repeat
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
-from sql.emit.duckdb import DuckDbExpressions
-from sql.emit.names import StoredTable
 from sql.errors import SqlError
 from sql.functions.volatility import has_volatile
 from sql.tree.expressions import Literal
-from sql.tree.relations import OutputColumn, Relation, Scan, Schema
+from sql.tree.relations import OutputColumn, Relation, Schema
 from sql.tree.walks import scans
-from sql.types.datatypes import INT8, SqlType
+from sql.types.datatypes import INT8
 
 if TYPE_CHECKING:
     from engine.storage.storage import Storage
 
-# The pseudo column of a table's scan that says which row it is, for UPDATE and DELETE of the same
-# transaction; never shown to a client.
-ROWID = OutputColumn("?rowid?", INT8)
-# A column of every physical table beside the client's: how often a row was written.
-TOUCHED = "touched"
 ROWIDS_IN_TEXT_MAX = 16
 
 
@@ -147,15 +144,20 @@ class TableTransaction:
         NOT NULL and CHECK were checked before. Raises 23505 with constraint, DETAIL and table, and
         40001.
         """
-        numbers = [column.number for column in table.description.columns]
-        target = ", ".join((TOUCHED, *(f"c{number}" for number in numbers)))
-        values = ", ".join(("0", *(f"v{number}" for number in numbers)))
+        named = self.numbered(table, rows)
+        target = ", ".join((TOUCHED, *(f"c{name[1:]}" for name in named.column_names)))
+        values = ", ".join(("0", *named.column_names))
         text = f'INSERT INTO stored.{table.physical} ({target}) SELECT {values} FROM "{ROWS}"'
-        named = by_number(rows, table.description.columns)
         if self.journal is not None and self.journal.holds and rows.num_rows:
             self.refuse_known_keys(table, named)
         self._write(table, text, named)
         self.references.add(table, named)
+
+    def numbered(self, table: TableEntry, rows: pa.Table) -> pa.Table:
+        """Return rows with their columns called v<number>, and with what the table's indexes
+        compute.
+        """
+        return with_computed(self, table, by_number(rows, table.description.columns))
 
     def insert_absent(self, table: TableEntry, rows: pa.Table, decisive: Collection[str]) -> None:
         """Append rows whose keys of the constraints `decisive` are not in the snapshot.
@@ -176,18 +178,16 @@ class TableTransaction:
         columns: the attnums that get new values. rows: the rowid (bigint) first, each once, then
         one column per attnum. whole: the same rows with all columns of the table, for errors.
         """
-        assignments = ", ".join(f"c{number} = n.v{number}" for number in columns)
-        text = (
-            f'UPDATE stored.{table.physical} AS o SET {assignments} FROM "{ROWS}" AS n WHERE o.rowid = n.number'
-            if columns
-            else ""
-        )
-        if text:
+        if columns:
+            whole = self.numbered(table, whole)
+            given = rows.rename_columns(["number", *(f"v{number}" for number in columns)])
+            for name in whole.column_names[len(table.description.columns) :]:
+                given = given.append_column(name, whole.column(name))
+            assignments = ", ".join(f"c{name[1:]} = n.{name}" for name in given.column_names[1:])
+            text = f'UPDATE stored.{table.physical} AS o SET {assignments} FROM "{ROWS}" AS n WHERE o.rowid = n.number'
             removals = self.references.before(table, rows.column(0), columns)
             keys = {number for one in table.description.constraints if one.is_key for number in one.columns}
             self._touch(table, rows.column(0), "FOR NO KEY UPDATE" if keys.isdisjoint(columns) else "FOR UPDATE")
-            given = rows.rename_columns(["number", *(f"v{number}" for number in columns)])
-            whole = whole.rename_columns([f"v{column.number}" for column in table.description.columns])
             self._write(table, text, given, whole)
             self.references.add(table, whole, columns)
             self.references.changed(removals, given)
@@ -230,7 +230,8 @@ class TableTransaction:
         scan = next(scan for scan in scans(root))
         root = self._in_session(root)
         text = self._engine.explain(root, {scan.name: table_source(source, scan)})
-        target = ", ".join(f"c{column.number}" for column in table.description.columns)
+        hidden = [column for column, _ in hidden_keys(table)]
+        target = ", ".join(f"c{column.number}" for column in (*table.description.columns, *hidden))
         insert = f"INSERT INTO stored.{table.physical} ({target or TOUCHED}) {text}"
         self._execute(Step(insert, repeatable=not has_volatile(root)))
 
@@ -298,7 +299,7 @@ class TableTransaction:
         except duckdb.Error as error:
             tables = tuple(self.written.values())
             self.rollback()
-            violation = unique_violation(self._engine, error, tables, None, self.time_zone)
+            violation = unique_violation(self._engine, error, tables, None, self.time_zone, self.image)
             raise (sql_error(error) if violation is None else self._as_conflict(violation)) from error
         self._end()
 
@@ -321,19 +322,28 @@ class TableTransaction:
 
     def repeated_key(self, table: TableEntry, constraint: ConstraintDescription) -> str | None:
         """Return columns and values of a key that several rows have, as PostgreSQL writes them."""
-        columns = table.numbered(constraint.columns)
+        columns = key_columns(table, constraint)
         key = ", ".join(f"c{column.number}" for column in columns)
         filled = " AND ".join(f"c{column.number} IS NOT NULL" for column in columns)
         text = f"SELECT {key} FROM stored.{table.physical} WHERE {filled} GROUP BY {key} HAVING count(*) > 1"
-        return self.first_key(text, columns)
+        return self.first_key(text, columns, None, (table, constraint))
 
-    def first_key(self, text: str, columns: Sequence[ColumnDescription], rows: pa.Table | None = None) -> str | None:
+    def first_key(
+        self,
+        text: str,
+        columns: Sequence[ColumnDescription],
+        rows: pa.Table | None = None,
+        of: tuple[TableEntry, ConstraintDescription] | None = None,
+    ) -> str | None:
         """Return columns and values of the first key that a query of DuckDB finds, as PostgreSQL
-        writes them. rows: as for `fetch`.
+        writes them. rows: as for `fetch`. of: the key whose columns these are.
         """
         schema = tuple(OutputColumn(column.name, column.type) for column in columns)
         found = self.fetch(f"{text} LIMIT 1", schema, rows)
-        return key_text(columns, values_text(found.columns, columns, self.time_zone)) if found.num_rows else None
+        if not found.num_rows:
+            return None
+        names = [one.name for one in columns] if of is None else key_names(self.image, *of)
+        return key_text(names, values_text(found.columns, columns, self.time_zone))
 
     def _as_conflict(self, error: SqlError) -> SqlError:
         """Return an existing key as a conflict of transactions, if ON CONFLICT has not seen it."""
@@ -375,7 +385,7 @@ class TableTransaction:
                 self._perform(cursor, Step(text, (), rows))
             except duckdb.Error as error:
                 suspect, shown = (table, rows) if whole is None else (with_keys_of(table, rows), whole)
-                failure = unique_violation(self._engine, error, (suspect,), shown, self.time_zone)
+                failure = unique_violation(self._engine, error, (suspect,), shown, self.time_zone, self.image)
                 raise failure or sql_error(error) from error
         if rows is not None and table.physical in self.unguarded:
             self._require_distinct(table)
@@ -420,15 +430,15 @@ class TableTransaction:
         for constraint in table.description.constraints:
             if not constraint.is_key:
                 continue
-            columns = table.numbered(constraint.columns)
+            columns = key_columns(table, constraint)
             values = ", ".join(f"n.v{column.number}" for column in columns)
             same = " AND ".join(f"o.c{column.number} = n.v{column.number}" for column in columns)
             filled = " AND ".join(f"n.v{column.number} IS NOT NULL" for column in columns)
             known = f'SELECT {values} FROM "{ROWS}" n JOIN stored.{table.physical} o ON {same}'
-            key = self.first_key(known, columns, rows)
+            key = self.first_key(known, columns, rows, (table, constraint))
             if key is None and rows.num_rows > 1:
                 repeated = f'SELECT {values} FROM "{ROWS}" n WHERE {filled} GROUP BY {values} HAVING count(*) > 1'
-                key = self.first_key(repeated, columns, rows)
+                key = self.first_key(repeated, columns, rows, (table, constraint))
             if key is not None:
                 raise duplicate_key(table, constraint, key)
 
@@ -483,16 +493,3 @@ class TableTransaction:
         if journal is not None:
             for spare in journal.end():
                 self._engine.roll_back(spare)
-
-
-def physical_type(kind: SqlType) -> str:
-    """Return the DuckDB type of a column's values: the form in which `sql.emit.duckdb` computes."""
-    return DuckDbExpressions(()).type_name(kind)
-
-
-def table_source(table: TableEntry, scan: Scan) -> StoredTable:
-    """Return what stands in DuckDB's FROM for a scan of `table`."""
-    columns = table.description.columns
-    schema = (*(OutputColumn(column.name, column.type) for column in columns), ROWID)
-    assert scan.schema in (schema, schema[:-1]), f"{scan} is no scan of {table.description}"
-    return StoredTable(f"stored.{table.physical}", (*(f"c{column.number}" for column in columns), "rowid"))

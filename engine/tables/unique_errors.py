@@ -15,9 +15,11 @@ from dataclasses import replace
 import duckdb
 import pyarrow as pa
 
-from engine.catalog.image import TableEntry
+from engine.catalog.image import CatalogImage, TableEntry
+from engine.catalog.system import the_system
 from engine.embedded.query_engine import QueryEngine
 from engine.embedded.result_forms import in_forms
+from engine.tables.table_expressions import key_columns
 from ringbuffer.encode.output_forms import Forms
 from ringbuffer.encode.rows import encode_data_rows
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
@@ -34,7 +36,12 @@ DATA_ROW_HEAD_BYTES = 7
 
 
 def unique_violation(
-    engine: QueryEngine, error: duckdb.Error, tables: Sequence[TableEntry], rows: pa.Table | None, time_zone: str
+    engine: QueryEngine,
+    error: duckdb.Error,
+    tables: Sequence[TableEntry],
+    rows: pa.Table | None,
+    time_zone: str,
+    image: CatalogImage,
 ) -> SqlError | None:
     """Return the client's error if `error` is a violated key of one of `tables`, else None.
 
@@ -48,12 +55,16 @@ def unique_violation(
         return None
     fallback: SqlError | None = None
     for table, constraint in _keys(tables):
-        columns = table.numbered(constraint.columns)
+        columns = key_columns(table, constraint)
         labels = [f"c{column.number}: " if named is not None else "" for column in columns]
         if not found.group(1).startswith(labels[0]):
             continue
         key = _looked_up(engine, table, columns, labels, found.group(1), rows)
-        shown = None if key is None else key_text(columns, values_text(key.columns, columns, time_zone))
+        shown = (
+            None
+            if key is None
+            else key_text(key_names(image, table, constraint), values_text(key.columns, columns, time_zone))
+        )
         failure = duplicate_key(table, constraint, shown)
         if key is not None:
             return failure
@@ -136,14 +147,23 @@ def duplicate_key(table: TableEntry, constraint: ConstraintDescription, key: str
     )
 
 
-def key_text(columns: Sequence[ColumnDescription], values: Sequence[str]) -> str:
+def key_names(image: CatalogImage, table: TableEntry, key: ConstraintDescription) -> list[str]:
+    """Return what a key is over: names of columns, and the texts of expressions."""
+    names = {column.number: column.name for column in table.description.columns}
+    computed = iter(() if key.is_plain_key else the_system().index_texts(image, table, key))
+    return [names[number] if number else next(computed) for number in key.columns]
+
+
+def key_text(names: Sequence[str], values: Sequence[str]) -> str:
     """Return the text (a, b)=(1, x) of a key."""
-    return f"({', '.join(column.name for column in columns)})=({', '.join(values)})"
+    return f"({', '.join(names)})=({', '.join(values)})"
 
 
 def with_keys_of(table: TableEntry, rows: pa.Table | None) -> TableEntry:
     """Return the table with those constraints that read a column of `rows`, called v<number>."""
     given = set() if rows is None else set(rows.column_names)
     description = table.description
-    constraints = tuple(one for one in description.constraints if any(f"v{number}" in given for number in one.columns))
+    constraints = tuple(
+        one for one in description.constraints if any(f"v{number}" in given for number in one.stored or one.columns)
+    )
     return replace(table, description=replace(description, constraints=constraints))

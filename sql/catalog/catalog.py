@@ -5,14 +5,14 @@ No storage, no locks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from sql.catalog.search_path import path_names, path_text
 from sql.names.relation_keys import TEMPORARY, temporary_schema
 from sql.times.input_styles import USUAL, InputStyles, input_styles
-from sql.tree.expressions import Call, Expression
+from sql.tree.expressions import Call, Case, Column, Expression, Literal
 from sql.tree.relations import BoundQuery
 from sql.types.datatypes import TIMESTAMPTZ, SqlType
 from sql.types.enums import EnumType
@@ -76,6 +76,10 @@ class ConstraintDescription:
         comment: of COMMENT ON CONSTRAINT.
         options: of an index, those of each column as pg_index has them; empty: all 0.
         method: of an index, the access method that CREATE INDEX named, which is shown.
+        classes: of an index, the operator class of each column, which is shown; '' is the default.
+        parameters: of an index, those of WITH, as texts name=value, which are shown.
+        stored: of a key that computes a value, the number under which the table keeps each of its
+            values: that of a column, or one that no column has.
         included: of an index, the attnums of INCLUDE, which are shown.
         collations: of an index, those of each column, which are shown; '' is the column's own.
     """
@@ -89,6 +93,9 @@ class ConstraintDescription:
     comment: str = ""
     options: tuple[int, ...] = ()
     method: str = "btree"
+    classes: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    stored: tuple[int, ...] = ()
     included: tuple[int, ...] = ()
     collations: tuple[str, ...] = ()
 
@@ -96,6 +103,11 @@ class ConstraintDescription:
     def is_key(self) -> bool:
         """True when no two rows may have the same values in the columns."""
         return self.kind in KEYS
+
+    @property
+    def is_plain_key(self) -> bool:
+        """True for a key of columns alone, in all rows."""
+        return self.is_key and self.condition is None
 
     @property
     def source_key(self) -> str:
@@ -111,6 +123,27 @@ class ConstraintDescription:
     def is_index(self) -> bool:
         """True for an index that is no constraint."""
         return self.kind.endswith("index")
+
+    @property
+    def where(self) -> Expression | None:
+        """The condition of an index of a part of the rows."""
+        found = self.expressions[self.columns.count(0) :]
+        return found[0] if found else None
+
+    def values(self, columns: Sequence[ColumnDescription]) -> tuple[Expression, ...]:
+        """The values of an index over a row of these columns; those of a part of the rows are NULL
+        in the others.
+        """
+        computed, where, found = iter(self.expressions), self.where, []
+        places = {column.number: place for place, column in enumerate(columns)}
+        for number in self.columns:
+            if number:
+                column = columns[places[number]]
+                value: Expression = Column(places[number], column.name, column.type)
+            else:
+                value = next(computed)
+            found.append(value if where is None else Case(((where, value),), Literal(None, value.type), value.type))
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,7 @@ def conflict_lines(conflict: BoundConflict) -> list[str]:
     """Return the lines of ON CONFLICT."""
     lines = []
     for arbiter in conflict.arbiters:
-        lines += [f"conflict of {list(arbiter.columns)}", *indented(arbiter.matched), *indented(arbiter.repeated)]
+        lines += [f"conflict of {list(arbiter.names)}", *indented(arbiter.matched), *indented(arbiter.repeated)]
     if conflict.updates is None:
         return [*lines, "conflict does nothing"]
     return [*lines, f"conflict updates {list(conflict.changed)}, reads {conflict.reads}", *indented(conflict.updates)]

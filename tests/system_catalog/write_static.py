@@ -54,12 +54,12 @@ ROWS = {
     "pg_cast": "castsource IN (SELECT oid FROM known) AND casttarget IN (SELECT oid FROM known)",
     "pg_aggregate": """aggfnoid IN (SELECT p.oid FROM pg_proc p WHERE prorettype IN (SELECT oid FROM known) AND NOT EXISTS
         (SELECT FROM unnest(proargtypes) AS t (oid) WHERE t.oid NOT IN (SELECT oid FROM known)))""",
-    "pg_am": "amname IN ('heap', 'btree', 'hash')",
+    "pg_am": "true",
     "pg_collation": "collname IN ('default', 'C', 'POSIX', 'ucs_basic')",
     "pg_language": "lanname IN ('internal', 'c', 'sql')",
     "pg_namespace": "nspname IN ('pg_catalog', 'pg_toast', 'information_schema', 'public')",
-    "pg_opclass": "opcintype IN (SELECT oid FROM known) AND opcmethod IN (403, 405)",
-    "pg_opfamily": "opfmethod IN (403, 405)",
+    "pg_opclass": "opcintype IN (SELECT oid FROM known)",
+    "pg_opfamily": "oid IN (SELECT opcfamily FROM pg_opclass WHERE opcintype IN (SELECT oid FROM known)) OR opfmethod IN (403, 405)",
     "pg_amop": """amopmethod = 403 AND amoplefttype IN (SELECT oid FROM known) AND amoprighttype IN (SELECT oid FROM known)""",
     "pg_amproc": """amprocfamily IN (SELECT oid FROM pg_opfamily WHERE opfmethod = 403)
         AND amproclefttype IN (SELECT oid FROM known) AND amprocrighttype IN (SELECT oid FROM known)""",

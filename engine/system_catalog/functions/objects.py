@@ -5,6 +5,7 @@ names of owners, visibility.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from engine.catalog.image import (
@@ -15,6 +16,7 @@ from engine.catalog.image import (
     ViewEntry,
 )
 from engine.embedded.functions.text import quote_ident as quoted_name
+from engine.embedded.functions.text import quote_literal as quoted_literal
 from engine.system_catalog.catalog_functions import catalog_function, constant, named
 from engine.system_catalog.deparse.definitions import index_texts, view_text
 from engine.system_catalog.deparse.layout import Style
@@ -170,19 +172,27 @@ def pg_get_indexdef(context: SessionContext, oid: int | None, column: int | None
     if not (pretty and context.is_visible("pg_class", table["oid"])):
         name = f"{quoted_name(context.snapshot.schema_name(table['relnamespace']) or '')}.{name}"
     unique = "UNIQUE " * bool(row["indisunique"])
-    keys = zip(
-        names,
-        _collations(context, row, [one.type.oid for one in index_columns(entry, made)]),
-        row["indoption"],
-        strict=False,
+    keys = zip_longest(
+        names[: row["indnkeyatts"]],
+        _collations(context, row, [one.type.oid for one in index_columns(entry, made)][: row["indnkeyatts"]]),
+        [f" {quoted_name(name)}" if name else "" for name in made.classes],
+        [SHOWN_ORDERS[option] for option in row["indoption"]],
+        fillvalue="",
     )
-    columns = ", ".join(column + collation + SHOWN_ORDERS[option] for column, collation, option in keys)
+    columns = ", ".join("".join(parts) for parts in keys)
     method = context.snapshot.row("pg_am", index["relam"])
     assert method is not None, "an index has an access method"
     included = names[row["indnkeyatts"] :]
     tail = f" INCLUDE ({', '.join(included)})" if included else ""
+    tail += f" WITH ({', '.join(map(_parameter, made.parameters))})" * bool(made.parameters)
     tail += "".join(f" WHERE {text}" for text, _ in shown[made.columns.count(0) :])
     return f"CREATE {unique}INDEX {quoted_name(index['relname'])} ON {name} USING {method['amname']} ({columns}){tail}"
+
+
+def _parameter(text: str) -> str:
+    """Return a storage parameter as pg_get_indexdef shows it."""
+    name, _, value = text.partition("=")
+    return f"{quoted_name(name)}={value if quoted_name(value) == value else quoted_literal(value)}"
 
 
 def _collations(context: SessionContext, row: Row, kinds: Sequence[int]) -> list[str]:

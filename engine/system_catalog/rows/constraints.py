@@ -4,14 +4,15 @@ indexes, owners of sequences.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import zip_longest
 
 from engine.catalog.image import CatalogImage, DisabledViewEntry, SequenceEntry, TableEntry, ViewEntry
 from engine.ddl.dependents import reads, used_by
 from engine.system_catalog.deparse.definitions import STORED, check_text, index_condition, index_expressions
-from engine.system_catalog.object_oids import EXTENSION, METHODS, OWN_TYPE, SERVER, WRAPPER, part_oid
+from engine.system_catalog.object_oids import EXTENSION, OWN_TYPE, SERVER, WRAPPER, part_oid
+from engine.system_catalog.operator_classes import operator_class
 from engine.system_catalog.rows.relations import columns_of, indexes_of
 from engine.system_catalog.static_rows import Row, relations, static_rows
 from engine.tables.table_expressions import index_columns
@@ -73,7 +74,7 @@ def _equality(kind: int) -> int:
 def _reference(reference: KeyReference, image: CatalogImage) -> Row:
     parent = image.by_oid(reference.oid)
     assert isinstance(parent, TableEntry), "a table goes with the keys that refer to it"
-    covering = {frozenset(key.columns): index for key, index in indexes_of(parent) if key.is_key}
+    covering = {frozenset(key.columns): index for key, index in indexes_of(parent) if key.is_plain_key}
     return {
         "confrelid": reference.oid, "confkey": list(reference.columns), "confupdtype": ACTIONS[reference.on_update],
         "confdeltype": ACTIONS[reference.on_delete], "confmatchtype": "s",
@@ -96,17 +97,12 @@ def index_rows(image: CatalogImage) -> list[Row]:
     """Return the rows of pg_index."""
     collations = {row["oid"]: row["typcollation"] for row in static_rows("pg_type")}
     named = {row["collname"]: row["oid"] for row in static_rows("pg_collation")}
-    classes: dict[str, dict[int, int]] = {name: {} for name in METHODS}
-    for row in static_rows("pg_opclass"):
-        for name, method in METHODS.items():
-            if row["opcdefault"] and row["opcmethod"] == method:
-                classes[name][row["opcintype"]] = row["oid"]
     rows = []
     for entry in tables(image):
         oid = entry.description.oid
         for key, index in indexes_of(entry):
             numbers, both = key.columns, (*key.columns, *key.included)
-            types = [column.type.oid for column in index_columns(entry, key)][: len(numbers)]
+            kinds = [column.type for column in index_columns(entry, key)][: len(numbers)]
             rows.append({
                 "indexrelid": part_oid("index", oid, index), "indrelid": oid, "indnatts": len(both), "indnkeyatts": len(numbers),
                 "indisunique": key.is_key, "indnullsnotdistinct": False, "indisprimary": key.kind == "primary key",
@@ -115,19 +111,16 @@ def index_rows(image: CatalogImage) -> list[Row]:
                 "indislive": True, "indisreplident": False, "indkey": list(both),
                 "indcollation": [
                     named.get(collation, collations.get(kind, 0))
-                    for kind, collation in zip_longest(types, key.collations)
+                    for kind, collation in zip_longest((one.oid for one in kinds), key.collations)
                 ],
-                "indclass": [_class_of(classes[key.method], kind) for kind in types],
+                "indclass": [
+                    operator_class(key.method, name or "", kind)["oid"] for kind, name in zip_longest(kinds, key.classes)
+                ],
                 "indoption": list(key.options or [0] * len(numbers)),
                 "indexprs": index_expressions(entry, key, image, STORED, "UTC") or None,
                 "indpred": index_condition(entry, key, image, STORED, "UTC") or None,
             })  # fmt: skip
     return rows
-
-
-def _class_of(classes: Mapping[int, int], kind: int) -> int:
-    """Return the operator class of a type, that of text for types that have none of their own."""
-    return classes.get(kind, classes[TEXT_OID])
 
 
 def depend_rows(image: CatalogImage) -> list[Row]:

@@ -32,6 +32,7 @@ from engine.system_catalog.object_oids import (
     SERVER,
     part_oid,
 )
+from engine.system_catalog.operator_classes import stored_key_type
 from engine.system_catalog.static_rows import (
     CATALOG_SCHEMA,
     CatalogRelation,
@@ -90,6 +91,7 @@ def class_rows(image: CatalogImage) -> list[Row]:
             for key, index in keys:
                 place, count = part_oid("index", description.oid, index), len(key.columns) + len(key.included)
                 made = _class(place, key.name, "i", schema, count) | {"relam": METHODS[key.method]}
+                made |= {"reloptions": list(key.parameters) or None}
                 rows.append(made | {"relowner": owner, "relpersistence": persistence})
         rows.append(row)
     return rows
@@ -195,7 +197,9 @@ def attribute_rows(image: CatalogImage) -> list[Row]:
             for key, index in indexes_of(entry):
                 place = part_oid("index", oid, index)
                 for number, column in enumerate(index_columns(entry, key), 1):
-                    rows.append(_typed(place, column.name, number, column.type, not_null=False))
+                    row = _typed(place, column.name, number, column.type, not_null=False)
+                    kept = stored_key_type(key, number, column.type) if number <= len(key.columns) else None
+                    rows.append(row if kept is None else row | {"atttypid": kept, "atttypmod": -1})
     return rows
 
 

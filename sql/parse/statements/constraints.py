@@ -12,7 +12,7 @@ from sql.parse.grammar import expressions as grammar
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.foreign_key import reference
 from sql.parse.statements.parts import Constraint, Reference
-from sql.parse.statements.storage_parameters import OF_INDEX, storage_parameters
+from sql.parse.statements.storage_parameters import OF_INDEX, storage_parameters, tablespace
 from sql.parse.syntax import Expression
 
 
@@ -85,14 +85,11 @@ def nulls_treatment(cursor: Cursor) -> None:
 
 
 def index_options(cursor: Cursor) -> None:
-    """Read WITH (parameters) and USING INDEX TABLESPACE name of a key; the latter is refused."""
+    """Read WITH (parameters) and USING INDEX TABLESPACE name of a key."""
     if cursor.accept("with"):
         storage_parameters(cursor, OF_INDEX)
-    position = cursor.position
-    if cursor.at_words("using", "index", "tablespace"):
-        cursor.expect("using", "index", "tablespace")
-        cursor.name()
-        cursor.refuse("TABLESPACE", position)
+    if cursor.accept("using", "index", "tablespace"):
+        tablespace(cursor)
 
 
 # The words of each attribute, with its field and value in `Timing`, and PostgreSQL's names of the

@@ -17,7 +17,7 @@ from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.parts import Constraint, LikeRelation, TableColumn
 from sql.parse.statements.rules import begins
 from sql.parse.statements.sequences import created_name, persistence
-from sql.parse.statements.storage_parameters import storage_parameters
+from sql.parse.statements.storage_parameters import storage_parameters, tablespace
 from sql.parse.syntax import Query
 
 
@@ -172,21 +172,17 @@ def storage_clauses(cursor: Cursor) -> str:
     if cursor.accept("using"):
         if cursor.name() != "heap":
             cursor.refuse("an access method", position)
-        position = cursor.position
     if cursor.accept("with"):
         storage_parameters(cursor)
     elif cursor.accept("without"):
         cursor.expect("oids")
-    position = cursor.position
     if cursor.accept("on"):
         cursor.expect("commit")
         on_commit = cursor.accept_any("drop", "delete", "preserve") or cursor.fail()
         if on_commit != "drop":
             cursor.expect("rows")
-        position = cursor.position
     if cursor.accept("tablespace"):
-        cursor.name()
-        cursor.refuse("TABLESPACE", position)
+        tablespace(cursor)
     return on_commit
 
 

@@ -11,9 +11,10 @@ from sql.errors import SqlError, not_supported
 from sql.parse.grammar import expressions
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.grammar.from_clause import table_function
-from sql.parse.statements.constraints import index_options, nulls_treatment
+from sql.parse.statements.constraints import nulls_treatment
 from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.rules import begins
+from sql.parse.statements.storage_parameters import OF_INDEX, OF_METHODS, storage_parameters, tablespace
 from sql.parse.statements.update import written_name
 from sql.parse.syntax import Expression, Name
 
@@ -30,10 +31,12 @@ class CreateIndex(
         columns: (name, position); the name of an expression is ''.
         expressions: those among the columns, in their order, with their texts.
         where: the condition of an index of a part of the rows, with its text, or None.
+        classes: of each column, the name of its operator class as written, or ''.
         options: of each column as pg_index has them: DESCENDING, NULLS_FIRST, both or 0.
         orders: of each column, those of ORDERS that were written.
         collations: of each column, the name after COLLATE, or ''.
         method: the name of the access method, which is shown and changes nothing else.
+        parameters: of WITH, as texts name=value, which are shown.
         included: of INCLUDE, like the columns.
     """
 
@@ -43,10 +46,12 @@ class CreateIndex(
     columns: tuple[tuple[str, int], ...]
     expressions: tuple[WrittenExpression, ...]
     where: WrittenExpression | None
+    classes: tuple[str, ...]
     options: tuple[int, ...]
     orders: tuple[tuple[str, ...], ...]
     collations: tuple[str, ...]
     method: str
+    parameters: tuple[str, ...]
     included: tuple[tuple[str, int], ...]
     unique: bool
     concurrently: bool
@@ -109,11 +114,14 @@ def create_index(cursor: Cursor) -> CreateIndex:
     method = cursor.name() if cursor.accept("using") else "btree"
     read = cursor.listed(lambda cursor: (indexed_column(cursor), column_order(cursor)))
     keys, orders = zip(*read, strict=True)
-    names, positions, collations, written_keys = zip(*keys, strict=True)
+    names, positions, collations, classes, written_keys = zip(*keys, strict=True)
     options, written = zip(*orders, strict=True)
     included = cursor.listed(included_column) if cursor.accept("include") else ()
     nulls_treatment(cursor)
-    index_options(cursor)
+    valid = OF_METHODS.get(method, OF_INDEX)
+    parameters = storage_parameters(cursor, valid) if cursor.accept("with") else ()
+    if cursor.accept("tablespace"):
+        tablespace(cursor)
     where = cursor.with_text(expressions.expression) if cursor.accept("where") else None
     text = cursor.statement_text
     return CreateIndex(
@@ -124,10 +132,12 @@ def create_index(cursor: Cursor) -> CreateIndex:
         tuple(zip(names, positions, strict=True)),
         tuple(one for one in written_keys if one is not None),
         where,
+        classes,
         options,
         written,
         collations,
         method,
+        parameters,
         included,
         unique,
         concurrently,
@@ -135,9 +145,9 @@ def create_index(cursor: Cursor) -> CreateIndex:
     )
 
 
-def indexed_column(cursor: Cursor) -> tuple[str, int, str, WrittenExpression | None]:
-    """Read one column, a call or (expression): its name, position and collation, all of which are
-    the order of bytes, and the expression.
+def indexed_column(cursor: Cursor) -> tuple[str, int, str, str, WrittenExpression | None]:
+    """Read one column, a call or (expression): its name, position, collation, all of which are the
+    order of bytes, operator class, and the expression.
     """
     position, name, written = cursor.position, "", None
     if cursor.at_operator("("):
@@ -151,9 +161,12 @@ def indexed_column(cursor: Cursor) -> tuple[str, int, str, WrittenExpression | N
     if written is not None and isinstance(written[0], Name) and len(written[0].parts) == 1:
         name, written = written[0].parts[0], None
     collation = expressions.collation(cursor) if cursor.at("collate") else ""
+    kind = ""
     if cursor.at_name() and not cursor.at("asc", "desc", "nulls"):
-        raise not_supported("an operator class", cursor.position)
-    return name, position, collation, written
+        kind = cursor.qualified_name()[-1]
+        if cursor.at_operator("("):
+            raise not_supported("parameters of an operator class", cursor.position)
+    return name, position, collation, kind, written
 
 
 def column_order(cursor: Cursor) -> tuple[int, tuple[str, ...]]:

@@ -9,6 +9,7 @@ from sql.parse import syntax
 from sql.parse.grammar import common_tables, queries
 from sql.parse.grammar import expressions as grammar
 from sql.parse.grammar.cursor import Cursor
+from sql.parse.grammar.from_clause import table_function
 from sql.parse.grammar.sorting import nulls_order
 from sql.parse.statements.assignments import assignments, is_default, target_columns
 from sql.parse.statements.declaration import Statement
@@ -100,19 +101,18 @@ def on_conflict(cursor: Cursor) -> OnConflict | None:
         return None
     cursor.expect("conflict")
     columns: tuple[tuple[str, int], ...] | None = None
+    computed: tuple[syntax.Expression, ...] = ()
+    condition: syntax.Expression | None = None
     constraint: str | None = None
     if cursor.accept("on"):
         cursor.expect("constraint")
         constraint = cursor.name()
     elif cursor.at_operator("("):
-        columns = inferred_columns(cursor)
-        where_position = cursor.position
-        if cursor.accept("where"):
-            grammar.expression(cursor)
-            cursor.refuse("ON CONFLICT (...) WHERE", where_position, "There are no partial indexes.")
+        columns, computed = inferred_columns(cursor)
+        condition = grammar.expression(cursor) if cursor.accept("where") else None
     cursor.expect("do")
     if cursor.accept("nothing"):
-        return OnConflict(columns, constraint, None, None, position)
+        return OnConflict(columns, computed, condition, constraint, None, None, position)
     cursor.expect("update", "set")
     if columns is None and constraint is None:
         message = "ON CONFLICT DO UPDATE requires inference specification or constraint name"
@@ -120,37 +120,36 @@ def on_conflict(cursor: Cursor) -> OnConflict | None:
         cursor.defer(SqlError("42601", message, position, hint=hint))
     changes = assignments(cursor)
     where = grammar.expression(cursor) if cursor.accept("where") else None
-    return OnConflict(columns, constraint, changes, where, position)
+    return OnConflict(columns, computed, condition, constraint, changes, where, position)
 
 
-def inferred_columns(cursor: Cursor) -> tuple[tuple[str, int], ...]:
-    """Read the columns of a conflict target.
-
-    Expressions are refused, because no index has expressions.
+def inferred_columns(cursor: Cursor) -> tuple[tuple[tuple[str, int], ...], tuple[syntax.Expression, ...]]:
+    """Read the columns and the expressions of a conflict target; operator classes and collations
+    change nothing.
     """
     start = cursor.position
     found: list[tuple[str, int]] = []
+    computed: list[syntax.Expression] = []
 
     def column(cursor: Cursor) -> None:
         position = cursor.position
         if cursor.at_name() and not (cursor.ahead(1).value in ("(", ".") and cursor.ahead(1).kind == "operator"):
             found.append((cursor.name(), position))
+        elif cursor.at_operator("("):
+            computed.append(cursor.enclosed(grammar.expression))
         else:
-            grammar.expression(cursor, grammar.CAST)
-            cursor.refuse("ON CONFLICT with an expression", position)
+            computed.append(table_function(cursor))
         if cursor.at("collate"):
             grammar.collation(cursor)
-        class_position = cursor.position
         if cursor.at_name() and not cursor.at("nulls"):
             cursor.qualified_name()
-            cursor.refuse("an operator class", class_position)
         if cursor.accept_any("asc", "desc"):
             cursor.defer(SqlError("42P10", "ASC/DESC is not allowed in ON CONFLICT clause", start))
         if nulls_order(cursor) is not None:
             cursor.defer(SqlError("42P10", "NULLS FIRST/LAST is not allowed in ON CONFLICT clause", start))
 
     cursor.listed(column)
-    return tuple(found)
+    return tuple(found), tuple(computed)
 
 
 def returning(cursor: Cursor) -> tuple[Target, ...]:

@@ -171,10 +171,15 @@ class OnConflict:
     ... [WHERE where].
 
     Attributes:
+        columns: (name, position) of the columns of the target, None without a target.
+        expressions: those of the target that are no names of columns.
+        condition: WHERE of the target, as that of an index of a part of the rows.
         assignments: None for DO NOTHING.
     """
 
     columns: tuple[tuple[str, int], ...] | None
+    expressions: tuple[syntax.Expression, ...]
+    condition: syntax.Expression | None
     constraint: str | None
     assignments: tuple[Assignment, ...] | None
     where: syntax.Expression | None

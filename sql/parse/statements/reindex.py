@@ -9,6 +9,7 @@ from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.options import named_values
 from sql.parse.statements.rules import begins
+from sql.parse.statements.storage_parameters import require_tablespace
 from sql.values.booleans import parse_bool
 
 KINDS = ("index", "table", "schema", "database", "system")
@@ -60,21 +61,18 @@ def options(cursor: Cursor) -> bool:
     that is not there.
     """
     concurrently = False
-    tablespace = None
+    space = None
     for name, value, position in named_values(cursor):
         is_on = True if value is None else parse_bool(value)
         if name not in OPTIONS:
             cursor.defer(SqlError("42601", f'unrecognized REINDEX option "{name}"', position))
         elif name == "tablespace":
-            tablespace = value
+            space = value
             if value is None:
                 cursor.defer(SqlError("42601", "tablespace requires a parameter"))
         elif is_on is None:
             cursor.defer(SqlError("42601", f"{name} requires a Boolean value"))
         elif name == "concurrently":
             concurrently = is_on
-    if tablespace == "pg_global":
-        cursor.defer(SqlError("22023", "only shared relations can be placed in pg_global tablespace"))
-    elif tablespace not in (None, "pg_default"):
-        cursor.defer(SqlError("42704", f'tablespace "{tablespace}" does not exist'))
+    require_tablespace(cursor, space)
     return concurrently

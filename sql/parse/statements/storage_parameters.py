@@ -1,6 +1,7 @@
 """WITH (name = value, ...): how PostgreSQL keeps a table or index.
 
-Tools write them (pgbench: fillfactor). They are checked as there, and change nothing here.
+Tools write them (pgbench: fillfactor). They are checked as there, and change nothing here; those of
+indexes are shown. TABLESPACE is one of them: there is the tablespace pg_default alone.
 """
 
 from __future__ import annotations
@@ -18,7 +19,17 @@ Bounds = tuple[int, int]
 BOOLEAN: Bounds = (0, 1)
 CLEANUP: Bounds = (0, 2)
 INT_MAX = 2**31 - 1
-OF_INDEX: Mapping[str, Bounds] = MappingProxyType({"fillfactor": (10, 100), "deduplicate_items": BOOLEAN})
+FILLFACTOR: tuple[str, Bounds] = ("fillfactor", (10, 100))
+OF_INDEX: Mapping[str, Bounds] = MappingProxyType(dict([FILLFACTOR, ("deduplicate_items", BOOLEAN)]))
+# By the access method of an index, of those that have others than a btree.
+OF_METHODS: Mapping[str, Mapping[str, Bounds]] = MappingProxyType({
+    "btree": OF_INDEX,
+    "hash": dict([FILLFACTOR]),
+    "gist": dict([FILLFACTOR, ("buffering", CLEANUP)]),
+    "spgist": dict([FILLFACTOR]),
+    "gin": {"fastupdate": BOOLEAN, "gin_pending_list_limit": (64, INT_MAX)},
+    "brin": {"pages_per_range": (1, 131_072), "autosummarize": BOOLEAN},
+})  # fmt: skip
 OF_TABLE: Mapping[str, Bounds] = MappingProxyType({
     "fillfactor": (10, 100),
     "toast_tuple_target": (128, 8160),
@@ -49,14 +60,15 @@ REAL = ("_scale_factor", "_cost_delay")
 OF_TOAST = ("vacuum_", "autovacuum_", "log_autovacuum_")
 
 
-def storage_parameters(cursor: Cursor, valid: Mapping[str, Bounds] = OF_TABLE, reset: bool = False) -> None:
-    """Read (name[.name] [= value], ...) of how PostgreSQL keeps a table or index.
+def storage_parameters(cursor: Cursor, valid: Mapping[str, Bounds] = OF_TABLE, reset: bool = False) -> tuple[str, ...]:
+    """Read (name[.name] [= value], ...) of how PostgreSQL keeps a table or index; return them as
+    texts name=value.
 
     They change nothing here. Names and values are checked as there: 22023.
 
     reset: no value may follow a name, and every name is taken.
     """
-    found: set[str] = set()
+    found: dict[str, str] = {}
 
     def parameter(cursor: Cursor) -> None:
         name, value = cursor.label(), None
@@ -67,7 +79,7 @@ def storage_parameters(cursor: Cursor, valid: Mapping[str, Bounds] = OF_TABLE, r
         shown = f"{space}.{name}" if space else name
         if shown in found:
             cursor.defer(SqlError("22023", f'parameter "{name}" specified more than once'))
-        found.add(shown)
+        found[shown] = f"{shown}={value or 'true'}"
         if space not in ("", "toast") or (space and valid is not OF_TABLE):
             cursor.defer(SqlError("22023", f'unrecognized parameter namespace "{space}"'))
         elif name == "oids" and valid is OF_TABLE and not space:
@@ -81,6 +93,20 @@ def storage_parameters(cursor: Cursor, valid: Mapping[str, Bounds] = OF_TABLE, r
             check_storage_value(cursor, name, value or "true", valid[name])
 
     cursor.listed(parameter)
+    return tuple(found.values())
+
+
+def tablespace(cursor: Cursor) -> None:
+    """Read the name of a tablespace; defer 42704 for one that is not there."""
+    require_tablespace(cursor, cursor.name())
+
+
+def require_tablespace(cursor: Cursor, name: str | None) -> None:
+    """Defer 22023 for the tablespace of roles and databases, 42704 for one that is not there."""
+    if name == "pg_global":
+        cursor.defer(SqlError("22023", "only shared relations can be placed in pg_global tablespace"))
+    elif name not in (None, "pg_default"):
+        cursor.defer(SqlError("42704", f'tablespace "{name}" does not exist'))
 
 
 def check_storage_value(cursor: Cursor, name: str, value: str, bounds: Bounds) -> None:
