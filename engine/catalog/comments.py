@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from engine.catalog.image import WORDS, CatalogImage, Entry, TableEntry
 from sql.catalog.catalog import ConstraintDescription
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
 from sql.names.relation_keys import name_of, schema_of
 from sql.parse.statements.comment import Comment
 
@@ -40,9 +40,7 @@ def with_constraint_comment(statement: Comment, entry: Entry) -> Entry:
 
 
 def with_index_comment(statement: Comment, image: CatalogImage) -> CatalogImage:
-    """Return the image with the comment on an index. Raises 42P01, 42809, and 0A000 for the index
-    of a constraint.
-    """
+    """Return the image with the comment on an index. Raises 42P01 and 42809."""
     name = statement.name
     for entry in image.entries.values():
         if not isinstance(entry, TableEntry) or schema_of(entry.description.name) != schema_of(name):
@@ -51,16 +49,19 @@ def with_index_comment(statement: Comment, image: CatalogImage) -> CatalogImage:
             if one.name == name_of(name) and one.is_index:
                 return image.with_replaced(entry.description.name, _with(entry, one, statement.comment))
             if one.name == name_of(name) and one.is_key:
-                hint = "COMMENT ON CONSTRAINT is."
-                raise not_supported("COMMENT ON the INDEX of a constraint", hint=hint)
+                changed = replace(one, index_comment=statement.comment or "")
+                return image.with_replaced(entry.description.name, _with_part(entry, one, changed))
     image.existing(name)
     raise SqlError("42809", f'"{name_of(name)}" is not an index')
 
 
 def _with(entry: TableEntry, part: ConstraintDescription, comment: str | None) -> TableEntry:
     """Return a table with a comment on one of its constraints or indexes."""
-    constraints = entry.description.constraints
-    after = tuple(replace(one, comment=comment or "") if one is part else one for one in constraints)
+    return _with_part(entry, part, replace(part, comment=comment or ""))
+
+
+def _with_part(entry: TableEntry, part: ConstraintDescription, changed: ConstraintDescription) -> TableEntry:
+    after = tuple(changed if one is part else one for one in entry.description.constraints)
     return replace(entry, description=replace(entry.description, constraints=after))
 
 

@@ -113,9 +113,7 @@ class SourceText:
 
     @property
     def settings(self) -> SessionSettings:
-        """The settings with which the text is bound: one that reads temporary relations has their
-        schema in its search_path.
-        """
+        """The settings with which the text is bound."""
         settings = SessionSettings(time_zone=self.time_zone, search_path=self.search_path, is_shared=True)
         own = next(filter(None, map(process_of, settings.path)), 0)
         return replace(settings, process_id=own)
@@ -151,6 +149,7 @@ class TableEntry:
         checks: the texts of checks, and of what indexes compute, by `source_key`.
         indexes: name of a key or an index -> its inner name; a key has its inner name in DuckDB.
         data: shared by all images that have the table.
+        properties: those that are only shown (`engine.catalog.kept_properties`).
     """
 
     description: RelationDescription
@@ -160,6 +159,7 @@ class TableEntry:
     checks: Mapping[str, SourceText]
     indexes: Mapping[str, str]
     data: TableData
+    properties: Mapping[str, str] = field(default_factory=dict)
 
     def numbered(self, numbers: Iterable[int]) -> list[ColumnDescription]:
         """Return the columns with these numbers, in this order."""

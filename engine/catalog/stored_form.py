@@ -246,6 +246,7 @@ def _table(entry: TableEntry) -> dict[str, object]:
     return {
         "physical": entry.physical,
         "next_number": entry.next_number,
+        "properties": dict(entry.properties),
         "columns": [
             {
                 "name": column.name,
@@ -265,11 +266,13 @@ def _table(entry: TableEntry) -> dict[str, object]:
                 "source": _source(entry.checks.get(constraint.source_key)),
                 "index": entry.indexes.get(constraint.name),
                 "comment": constraint.comment,
+                "index_comment": constraint.index_comment,
                 "options": list(constraint.options),
                 "method": constraint.method,
                 "classes": list(constraint.classes),
                 "parameters": list(constraint.parameters),
                 "stored": list(constraint.stored),
+                "marks": sorted(constraint.marks),
                 "included": list(constraint.included),
                 "collations": list(constraint.collations),
                 "reference": None if constraint.reference is None else asdict(constraint.reference),

@@ -36,6 +36,9 @@ class System(Protocol):
         default one. name: '' for the default one. Raises 42704 and 42804.
         """
 
+    def named(self, image: CatalogImage, relation: str, name: str) -> int | None:
+        """Return the oid of the object of a relation of pg_catalog that has a name."""
+
     def index_texts(self, image: CatalogImage, entry: TableEntry, index: ConstraintDescription) -> list[str]:
         """Return the expressions of an index as errors show them, then its WHERE."""
 
@@ -60,6 +63,9 @@ class NoSystem:
     def operator_class(self, method: str, name: str, kind: SqlType) -> str:
         """See System."""
         return name
+
+    def named(self, image: CatalogImage, relation: str, name: str) -> int | None:
+        """See System."""
 
     def index_texts(self, image: CatalogImage, entry: TableEntry, index: ConstraintDescription) -> list[str]:
         """See System."""

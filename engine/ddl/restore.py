@@ -261,6 +261,7 @@ def _restored_table(image: CatalogImage, relation: dict[str, Any]) -> TableEntry
             tuple(constraint["columns"]),
             reference=reference_of(constraint.get("reference")),
             comment=constraint.get("comment", ""),
+            index_comment=constraint.get("index_comment", ""),
             options=tuple(constraint.get("options", ())),
             method=constraint.get("method", "btree"),
             included=tuple(constraint.get("included", ())),
@@ -268,6 +269,7 @@ def _restored_table(image: CatalogImage, relation: dict[str, Any]) -> TableEntry
             classes=tuple(constraint.get("classes", ())),
             parameters=tuple(constraint.get("parameters", ())),
             stored=tuple(constraint.get("stored", ())),
+            marks=frozenset(constraint.get("marks", ())),
         )
         for constraint in relation["constraints"]
     )
@@ -284,6 +286,7 @@ def _restored_table(image: CatalogImage, relation: dict[str, Any]) -> TableEntry
         {name: source for name, source in checks.items() if source is not None},
         {constraint["name"]: constraint["index"] for constraint in relation["constraints"] if constraint["index"]},
         TableData(FOUND),
+        relation.get("properties", {}),
     )
     return bound_description(entry, image)
 

@@ -80,9 +80,17 @@ class StreamAlteration(Alteration[StreamEntry]):
             "alter constraint": self._refuse_timing,
             "drop constraint": self.no_constraint,
             "rename constraint": self.no_constraint,
+            "validate constraint": self.no_constraint,
             "options": self._set_options,
+            "keep": self._refuse_kept,
         }
         super().__init__(entry, work, actions)
+
+    def _refuse_kept(self, change: TableChange) -> None:
+        """Raise 42809 for a property of tables, but take those that leave nothing behind."""
+        if change.kept not in ("", "triggers"):
+            message = f'ALTER action {change.kept.upper()} cannot be performed on relation "{self.name}"'
+            raise SqlError("42809", message, detail="This operation is not supported for foreign tables.")
 
     def finish(self) -> Reshaping | None:
         """Make the ring anew if that is due. Raises 23502 for rows that the new ring can't have."""

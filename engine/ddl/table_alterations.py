@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from engine.catalog.image import SequenceEntry, SourceText, TableEntry
+from engine.catalog.kept_properties import with_property
 from engine.catalog.sequences import LIMITS
 from engine.ddl.alterations import Alteration
 from engine.ddl.definitions import require_free
@@ -39,7 +40,7 @@ from sql.bind.writes.constraints import bind_conversion
 from sql.bind.writes.write_target import stored
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.errors import SqlError, not_supported
-from sql.names.relation_keys import in_schema_of
+from sql.names.relation_keys import in_schema_of, name_of
 from sql.parse.statements.alter_table import AlterTable
 from sql.parse.statements.parts import TableChange
 from sql.tree.expressions import Call, Column, Expression, Literal
@@ -73,7 +74,9 @@ class TableAlteration(Alteration[TableEntry]):
             "alter constraint": self._alter_constraint,
             "drop constraint": self._drop_constraint,
             "rename constraint": self._rename_constraint,
+            "validate constraint": self._validate_constraint,
             "options": self._refuse_options,
+            "keep": self._keep,
         }
         super().__init__(entry, work, actions)
 
@@ -276,6 +279,21 @@ class TableAlteration(Alteration[TableEntry]):
         elif found.is_key:
             entry = replace(entry, indexes={names.get(name, name): one for name, one in entry.indexes.items()})
         self._put(entry)
+
+    def _validate_constraint(self, change: TableChange) -> None:
+        """Look the constraint up: every one holds for all rows. Raises 42704 and 42809."""
+        found = next((one for one in self.entry.description.constraints if one.name == change.name), None)
+        if found is None or found.is_index:
+            self.no_constraint(change)
+        elif found.kind not in ("check", "foreign key"):
+            message = f'constraint "{change.name}" of relation "{self.name}" is not a foreign key or check constraint'
+            raise SqlError("42809", message)
+
+    def _keep(self, change: TableChange) -> None:
+        if change.kept == "triggers" and change.new_name == "all":
+            if any(one.reference for one in self.entry.description.constraints):
+                self.work.notice(f'foreign keys of "{name_of(self.name)}" are checked all the same')
+        self._put(with_property(self.entry, change))
 
     def _rename(self, change: TableChange) -> None:
         require_free(self.work.image, change.new_name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.catalog.image import SequenceEntry, SourceText, TableData, TableEntry
+from engine.catalog.kept_properties import with_parameters
 from engine.catalog.sequences import SequenceCounter, SequenceDefinition, resolve
 from engine.ddl.definitions import require_free
 from engine.ddl.table_constraints import with_check, with_key, without_repeated
@@ -30,7 +31,7 @@ SYSTEM_COLUMNS = frozenset({"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"})
 
 def build_table(statement: CreateTable, work: TableWork) -> TableEntry:
     """Create a table with everything that belongs to it."""
-    entry = empty_table(statement.name, work)
+    entry = with_parameters(empty_table(statement.name, work), statement.parameters)
     for column in statement.columns:
         entry = with_column(entry, column, work)
     constraints = [one for column in statement.columns for one in column.constraints] + list(statement.constraints)
@@ -55,7 +56,7 @@ def build_table_as(statement: CreateTable, schema: Schema, work: TableWork) -> T
     if len(statement.column_names) > len(schema):
         raise SqlError("42601", "too many column names were specified")
     names = [*statement.column_names, *(column.name for column in schema[len(statement.column_names) :])]
-    entry = empty_table(statement.name, work)
+    entry = with_parameters(empty_table(statement.name, work), statement.parameters)
     for name, column in zip(names, schema, strict=True):
         require_column(name, column.type)
         entry = with_column(entry, TableColumn(name, stored_type(column.type)), work)

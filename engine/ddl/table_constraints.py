@@ -78,7 +78,7 @@ def with_key(entry: TableEntry, constraint: Constraint, work: TableWork) -> Tabl
     columns = description.columns
     if constraint.kind == "primary key":
         columns = tuple(replace(one, not_null=one.not_null or one.number in numbers) for one in columns)
-    made = ConstraintDescription(name, constraint.kind, numbers)
+    made = ConstraintDescription(name, constraint.kind, numbers, parameters=constraint.parameters)
     constraints = (*description.constraints, made)
     return replace(
         entry,

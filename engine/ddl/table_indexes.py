@@ -16,6 +16,7 @@ from dataclasses import replace
 from itertools import chain
 
 from engine.catalog.image import WORDS, SourceText, StreamEntry, TableEntry, source_text
+from engine.catalog.kept_properties import with_index_property
 from engine.catalog.system import the_system
 from engine.ddl.dependents import Dependent, links_needing, refusal
 from engine.ddl.dropping import skipped
@@ -31,7 +32,7 @@ from sql.catalog.catalog import ConstraintDescription
 from sql.errors import SqlError
 from sql.names.relation_keys import in_schema_of, name_of, schema_of
 from sql.names.suggestions import did_you_mean
-from sql.parse.statements.indexes import CreateIndex, DropIndex, RenameIndex
+from sql.parse.statements.indexes import AlterIndex, CreateIndex, DropIndex, RenameIndex
 from sql.parse.syntax import Row
 from sql.tree.expressions import Column
 from sql.types.datatypes import element_family
@@ -191,6 +192,17 @@ def rename_index(statement: RenameIndex, work: TableWork) -> None:
     checks = {new_key if one == key else one: source for one, source in entry.checks.items()}
     description = replace(entry.description, constraints=constraints)
     work.put(replace(entry, description=description, indexes=indexes, checks=checks))
+
+
+def alter_index(statement: AlterIndex, work: TableWork) -> None:
+    """Do ALTER INDEX with a property of an index, which is shown. Raises 42P01 and 42809."""
+    found = _find(statement.name, work)
+    if found is not None:
+        work.put(with_index_property(*found, statement.change))
+    elif statement.name in work.image.entries:
+        raise SqlError("42809", f'"{statement.name}" is not an index')
+    else:
+        work.skip(SqlError("42P01", f'relation "{statement.name}" does not exist'), statement.if_exists)
 
 
 def _source(statement: CreateIndex, entry: TableEntry, work: TableWork) -> SourceText | None:

@@ -100,7 +100,9 @@ def with_constraints_like(entry: TableEntry, like: LikeRelation, work: TableWork
                 entry = with_index_like(entry, source, constraint, work)
             elif constraint.is_key and "indexes" in like.including:
                 names = tuple((one.name, 0) for one in source.numbered(constraint.columns))
-                entry = with_key(entry, Constraint(constraint.kind, None, names), work)
+                entry = with_key(
+                    entry, Constraint(constraint.kind, None, names, parameters=constraint.parameters), work
+                )
             work.put(entry)
         made = entry.description.constraints[before:]
         if any(one.stored for one in made):

@@ -21,6 +21,7 @@ from engine.catalog.privileges import (
     ordered,
 )
 from engine.catalog.roles import BOOTSTRAP_OID, PUBLIC
+from engine.catalog.system import the_system
 from engine.ddl.dependents import owned_by
 from engine.ddl.dropping import drop, drop_all
 from engine.ddl.types import named_type
@@ -356,7 +357,10 @@ def without_grants(image: CatalogImage, roles: frozenset[int]) -> CatalogImage:
 
 @changes_access(CommentOn)
 def comment_on(statement: CommentOn, work: RoleWork) -> None:
-    """Do COMMENT ON ROLE, SCHEMA and TYPE."""
+    """Do COMMENT ON ROLE, SCHEMA, TYPE and what the whole server has."""
+    if statement.kind in WHOLE_OBJECTS:
+        _comment_on_whole(statement, work)
+        return
     if statement.role is None:
         find = schema_target if statement.kind == "schema" else _type
         target = find(statement.name, work.image)
@@ -369,6 +373,33 @@ def comment_on(statement: CommentOn, work: RoleWork) -> None:
     if not work.attribute("create_role"):
         raise denied("must have CREATEROLE privilege")
     work.put(roles=work.roles.with_role(replace(role, comment=statement.comment)))
+
+
+# The catalog relation of each kind of object that the whole server has, and its word in errors.
+WHOLE_OBJECTS = {
+    "database": ("pg_database", "database"),
+    "tablespace": ("pg_tablespace", "tablespace"),
+    "server": ("pg_foreign_server", "server"),
+    "foreign data wrapper": ("pg_foreign_data_wrapper", "foreign-data wrapper"),
+    "extension": ("pg_extension", "extension"),
+}
+
+
+def _comment_on_whole(statement: CommentOn, work: RoleWork) -> None:
+    """Do COMMENT ON an object that the whole server has, which is the superuser's.
+
+    A database that is not there is told in a warning, since dumps name that from which they come.
+    """
+    relation, word = WHOLE_OBJECTS[statement.kind]
+    oid = the_system().named(work.image, relation, statement.name)
+    if oid is None and statement.kind == "database":
+        work.notice("3D000", f'database "{statement.name}" does not exist', "WARNING")
+    elif oid is None and statement.name != "plpgsql":
+        raise SqlError("42704", f'{word} "{statement.name}" does not exist')
+    elif not work.attribute("superuser"):
+        raise denied(f"must be owner of {word} {statement.name}")
+    elif oid is not None:
+        work.image = work.image.with_comment(oid, 0, statement.comment)
 
 
 def require_owner(target: Target, work: RoleWork) -> None:

@@ -6,7 +6,7 @@ from engine.ddl import table_indexes
 from engine.execution.defining import with_tables
 from engine.execution.registry import handles
 from engine.execution.work import Work
-from sql.parse.statements.indexes import CreateIndex, DropIndex, RenameIndex
+from sql.parse.statements.indexes import AlterIndex, CreateIndex, DropIndex, RenameIndex
 
 
 @handles(CreateIndex)
@@ -29,3 +29,9 @@ async def drop_index(statement: DropIndex, work: Work) -> None:
 async def rename_index(statement: RenameIndex, work: Work) -> None:
     """Rename an index."""
     await with_tables(work, table_indexes.rename_index, statement)
+
+
+@handles(AlterIndex)
+async def alter_index(statement: AlterIndex, work: Work) -> None:
+    """Change how an index is kept."""
+    await with_tables(work, table_indexes.alter_index, statement)

@@ -1,10 +1,13 @@
-"""VACUUM and ANALYZE: DuckDB keeps its statistics with every write, and gives room free at its
-checkpoints.
+"""VACUUM, ANALYZE and CLUSTER: DuckDB keeps its statistics with every write, and gives room free at
+its checkpoints; tables are not kept in the order of an index, which is noted alone.
 """
 
 from __future__ import annotations
 
 from engine.catalog.image import TableEntry
+from engine.catalog.kept_properties import with_property
+from engine.ddl.table_work import TableWork
+from engine.execution.defining import with_tables
 from engine.execution.registry import handles
 from engine.execution.resolving import Names
 from engine.execution.work import Work
@@ -12,7 +15,8 @@ from engine.system_catalog.static_rows import relations
 from sql.catalog.schemas import SYSTEM_SCHEMAS, system_relation
 from sql.errors import SqlError
 from sql.names.relation_keys import dotted, name_of, written_schema
-from sql.parse.statements.maintenance import Maintenance
+from sql.parse.statements.maintenance import Cluster, ClusterAll, Maintenance
+from sql.parse.statements.parts import TableChange
 
 
 @handles(Maintenance)
@@ -44,6 +48,30 @@ def maintain(statement: Maintenance, work: Work) -> None:
             check_columns(description.name, {column.name for column in description.columns}, columns)
             continue
         work.notice("01000", f'skipping "{name_of(written)}" --- {why}', "WARNING")
+
+
+@handles(Cluster)
+async def cluster(statement: Cluster, work: Work) -> None:
+    """Note the index by which a table is clustered. Raises 42704, 42809 and 0A000."""
+    await with_tables(work, note_cluster, statement)
+
+
+@handles(ClusterAll)
+def cluster_all(statement: ClusterAll, work: Work) -> None:
+    """Do nothing: the tables that have such an index stay as they are. Raises 25001."""
+    work.require_alone(statement.tag)
+
+
+def note_cluster(statement: Cluster, work: TableWork) -> None:
+    """Note the index of CLUSTER, or look up that there is one."""
+    entry = work.image.existing(statement.table, statement.table_position)
+    name = name_of(entry.description.name)
+    if not isinstance(entry, TableEntry):
+        raise SqlError("42809", f'"{name}" is not a table')
+    if statement.index:
+        work.put(with_property(entry, TableChange("keep", statement.index, kept="clustered")))
+    elif not any("clustered" in one.marks for one in entry.description.constraints):
+        raise SqlError("42704", f'there is no previously clustered index for table "{name}"')
 
 
 def check_columns(table: str, known: set[str], columns: tuple[str, ...]) -> None:

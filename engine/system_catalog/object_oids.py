@@ -28,6 +28,10 @@ HEAP = 2
 # Access methods of indexes.
 METHODS = {"btree": 403, "hash": 405, "gist": 783, "gin": 2742, "brin": 3580, "spgist": 4000}
 DEFAULT_TABLESPACE = 1663
+# The catalog relations of objects that comments can be on and the whole server has: of those of
+# this database, and of those that databases share.
+WHOLE_CLASSES = {WRAPPER: "pg_foreign_data_wrapper", SERVER: "pg_foreign_server", EXTENSION: "pg_extension"}
+SHARED_CLASSES = {DEFAULT_TABLESPACE: "pg_tablespace", **dict.fromkeys(DATABASES.values(), "pg_database")}
 
 
 def part_oid(kind: str, relation: int, name: str | int) -> int:

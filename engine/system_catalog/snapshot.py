@@ -51,6 +51,7 @@ NAMES = {
     "pg_tablespace": ("spcname", ""),
     "pg_foreign_server": ("srvname", ""),
     "pg_foreign_data_wrapper": ("fdwname", ""),
+    "pg_extension": ("extname", ""),
 }
 
 

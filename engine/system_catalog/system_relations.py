@@ -77,6 +77,10 @@ class SystemRelations:
         """See System."""
         return "" if operator_class(method, name, kind)["opcdefault"] else name
 
+    def named(self, image: CatalogImage, relation: str, name: str) -> int | None:
+        """See System."""
+        return snapshot_of(image).named(relation, "pg_catalog", name)
+
     def index_texts(self, image: CatalogImage, entry: TableEntry, index: ConstraintDescription) -> list[str]:
         """See System."""
         shown = index_texts(entry, index, image, replace(STORED, pretty=True), "UTC")

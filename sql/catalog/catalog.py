@@ -73,13 +73,15 @@ class ConstraintDescription:
         condition: of a check, over the table's row; of an index a row of its expressions, then of
             its WHERE, if it has any of them.
         reference: of a foreign key.
-        comment: of COMMENT ON CONSTRAINT.
+        comment: of COMMENT ON CONSTRAINT, or on an index that is no constraint.
+        index_comment: of COMMENT ON INDEX, of the index of a constraint.
         options: of an index, those of each column as pg_index has them; empty: all 0.
         method: of an index, the access method that CREATE INDEX named, which is shown.
         classes: of an index, the operator class of each column, which is shown; '' is the default.
         parameters: of an index, those of WITH, as texts name=value, which are shown.
         stored: of a key that computes a value, the number under which the table keeps each of its
             values: that of a column, or one that no column has.
+        marks: of a key or an index, 'clustered' and 'replica identity', which are shown.
         included: of an index, the attnums of INCLUDE, which are shown.
         collations: of an index, those of each column, which are shown; '' is the column's own.
     """
@@ -96,6 +98,8 @@ class ConstraintDescription:
     classes: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
     stored: tuple[int, ...] = ()
+    marks: frozenset[str] = frozenset()
+    index_comment: str = ""
     included: tuple[int, ...] = ()
     collations: tuple[str, ...] = ()
 

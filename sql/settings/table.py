@@ -7,7 +7,10 @@ ours. Must not hold values.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from sql.errors import SqlError
 from sql.names.dialects import DIALECTS, POSTGRES
@@ -23,7 +26,7 @@ class Setting:
     Attributes:
         kind: 'bool', 'integer', 'real', 'enum', 'string', 'timezone', 'datestyle', 'encoding',
             'isolation', 'batch' or 'label' (a string of at most 63 bytes in ASCII).
-        unit: 'ms', 'kB' or 'B' of an integer.
+        unit: of a number, 'B', 'kB', '8kB', 'MB', 'ms', 's' or 'min'.
         context: who may set the setting: 'user' any session, 'superuser' superusers, 'internal'
             nobody, 'postmaster' only the configuration of the server.
         reported: changes are sent to the client as ParameterStatus.
@@ -72,7 +75,19 @@ def string(name: str, default: str, description: str, reported: bool = False, ki
     return Setting(name, default, kind, description, reported=reported)
 
 
-TABLE: tuple[Setting, ...] = (
+# PostgreSQL's settings of its planner, its memory and the like, which a session can set.
+KEPT_FILE = Path(__file__).parent / "kept_settings.json"
+NO_EFFECT = "It is kept and shown, without effect."
+
+
+def kept_settings() -> Iterator[Setting]:
+    """Yield the settings that change nothing here."""
+    for name, default, kind, description, unit, low, high, choices, context in json.loads(KEPT_FILE.read_text()):
+        text = f"{description} {NO_EFFECT}"
+        yield Setting(name, default or "", kind, text, unit, low, high, tuple(choices), context)
+
+
+OWN_SETTINGS: tuple[Setting, ...] = (
     string(BATCH, "", "Names a transaction that writes to streams, as producer:number: a retry of it is not applied again.", kind="batch"),
     enumeration(
         "antumbra.sql_dialect", POSTGRES, (POSTGRES, *DIALECTS),
@@ -89,9 +104,6 @@ TABLE: tuple[Setting, ...] = (
     enumeration(
         "default_stream_join", "frozen", ("frozen", "arrival", "retroactive"),
         "Sets which state of a table the rows of a stream meet in continuous views whose options do not say it.",
-    ),
-    Setting(
-        "default_statistics_target", "100", "integer", "Sets the default statistics target.", minimum=1, maximum=10_000,
     ),
     string("default_table_access_method", "heap", "Sets the default table access method for new tables."),
     string("default_tablespace", "", "Sets the default tablespace to create tables and indexes in."),
@@ -114,7 +126,6 @@ TABLE: tuple[Setting, ...] = (
         "Sets the display format for interval values.", reported=True,
     ),
     Setting("is_superuser", "on", "bool", "Shows whether the current user is a superuser.", context="internal", reported=True),
-    boolean("jit", "on", "Allow JIT compilation."),
     internal("lc_collate", "C", "Shows the collation order locale."),
     internal("lc_ctype", "C", "Shows the character classification and case conversion locale."),
     Setting("lc_messages", "C", "string", "Sets the language in which messages are displayed.", context="superuser"),
@@ -122,10 +133,6 @@ TABLE: tuple[Setting, ...] = (
     string("lc_numeric", "C", "Sets the locale for formatting numbers."),
     string("lc_time", "C", "Sets the locale for formatting date and time values."),
     duration("lock_timeout", "Sets the maximum allowed duration of any wait for a lock."),
-    Setting(
-        "maintenance_work_mem", "65536", "integer", "Sets the maximum memory to be used for maintenance operations.", unit="kB",
-        minimum=1024,
-    ),
     internal("max_identifier_length", "63", "Shows the maximum identifier length."),
     internal("max_index_keys", "32", "Shows the maximum number of index keys."),
     Setting(
@@ -168,7 +175,6 @@ TABLE: tuple[Setting, ...] = (
         "Sets what a commit does when a string buffer of a stream has no room for its texts.",
     ),
     duration("stream_timeout", "Ends the scan of a stream when no row has come for so long; 0: at what is there."),
-    boolean("synchronize_seqscans", "on", "Enable synchronized sequential scans."),
     enumeration(
         "synchronous_commit", "on", ("local", "remote_write", "remote_apply", "on", "off"),
         "Sets the current transaction's synchronization level.",
@@ -178,12 +184,11 @@ TABLE: tuple[Setting, ...] = (
     boolean("transaction_deferrable", "off", "Whether to defer a read-only serializable transaction until it can be executed."),
     string("transaction_isolation", SNAPSHOT, "Sets the current transaction's isolation level.", kind="isolation"),
     boolean("transaction_read_only", "off", "Sets the current transaction's read-only status."),
-    Setting("vacuum_cost_delay", "0", "integer", "Vacuum cost delay in milliseconds.", unit="ms", maximum=100),
     duration("view_staleness", "Lets a SELECT return what views answered no longer ago; 0: they are brought up to date."),
-    Setting("work_mem", "4096", "integer", "Sets the maximum memory to be used for query workspaces.", unit="kB", minimum=64),
     enumeration("xmloption", "content", ("content", "document"), "Sets whether XML data is a document or a content fragment."),
 )  # fmt: skip
 
+TABLE = tuple(sorted((*OWN_SETTINGS, *kept_settings()), key=lambda setting: setting.name.lower()))
 BY_NAME: dict[str, Setting] = {setting.name.lower(): setting for setting in TABLE}
 
 # Settings that only superusers may set, with their defaults.

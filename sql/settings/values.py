@@ -12,20 +12,17 @@ from sql.parse.lexer import truncate
 from sql.settings.table import BATCH, BY_NAME, LEVELS, Setting
 from sql.times.zone_names import POSIX_RULES, POSIX_ZONE, fixed_seconds, fixed_zone, zone_names
 from sql.values.booleans import parse_bool
-from sql.values.durations import KILOBYTES, MILLISECONDS, quantity
+from sql.values.durations import quantity, real_quantity
 from sql.values.encodings import encoding_named, is_known
 
-UNITS = {"ms": MILLISECONDS, "kB": KILOBYTES}
-UNIT_HINTS = {
-    "ms": 'Valid units for this parameter are "us", "ms", "s", "min", "h", and "d".',
-    "kB": 'Valid units for this parameter are "B", "kB", "MB", "GB", and "TB".',
-}
 # Largest first: a value is shown in the largest unit in which it is a whole number.
-SHOWN_UNITS = {
-    "ms": (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)),
-    "kB": (("TB", 1 << 30), ("GB", 1 << 20), ("MB", 1 << 10), ("kB", 1)),
-    "B": (("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10), ("B", 1)),
-}
+SIZES = {"TB": 1 << 40, "GB": 1 << 30, "MB": 1 << 20, "kB": 1 << 10, "B": 1}
+TIMES = {"d": 86_400_000_000, "h": 3_600_000_000, "min": 60_000_000, "s": 1_000_000, "ms": 1000, "us": 1}
+# Units of settings: the units of their values, and how many of the least of these each unit is.
+BASES = {
+    "B": (SIZES, 1), "kB": (SIZES, 1 << 10), "8kB": (SIZES, 8 << 10), "MB": (SIZES, 1 << 20),
+    "ms": (TIMES, 1000), "s": (TIMES, 1_000_000), "min": (TIMES, 60_000_000),
+}  # fmt: skip
 # The words of a DateStyle; after a word with * any characters may follow.
 DATE_STYLES = {"iso": "ISO", "sql": "SQL", "postgres*": "Postgres", "german*": "German"}
 DATE_ORDERS = {"ymd": "YMD", "dmy": "DMY", "euro*": "DMY", "mdy": "MDY", "us": "MDY", "noneuro*": "MDY"}
@@ -45,8 +42,8 @@ def checked_value(setting: Setting, text: str, current: str = "", usual: str = "
     match setting.kind:
         case "bool":
             return bool_value(setting, text)
-        case "integer":
-            return integer_value(setting, text)
+        case "integer" | "real":
+            return number_value(setting, text)
         case "enum":
             return enum_value(setting, text)
         case "timezone":
@@ -91,16 +88,25 @@ def bool_value(setting: Setting, text: str) -> str:
     return "on" if value else "off"
 
 
-def integer_value(setting: Setting, text: str) -> str:
-    value = quantity(text, UNITS.get(setting.unit, {}))
+def number_value(setting: Setting, text: str) -> str:
+    units, base = BASES.get(setting.unit, ({}, 1))
+    factors = {unit: size / base for unit, size in units.items()}
+    is_real = setting.kind == "real"
+    value = real_quantity(text, factors) if is_real else quantity(text, factors)
     if value is None:
-        raise invalid(setting, text, UNIT_HINTS.get(setting.unit) if text.strip()[:1].isdigit() else None)
+        raise invalid(setting, text, unit_hint(units) if units and text.strip()[:1].isdigit() else None)
+    shown = f"{value:g}" if is_real else str(value)
     if not setting.minimum <= value <= setting.maximum:
         unit = f" {setting.unit}" if setting.unit else ""
-        limits = f"({setting.minimum:.0f} .. {setting.maximum:.0f})"
-        message = f'{value}{unit} is outside the valid range for parameter "{setting.name}" {limits}'
-        raise SqlError("22023", message)
-    return str(value)
+        form = "g" if is_real else ".0f"
+        limits = f"({setting.minimum:{form}} .. {setting.maximum:{form}})"
+        raise SqlError("22023", f'{shown}{unit} is outside the valid range for parameter "{setting.name}" {limits}')
+    return shown
+
+
+def unit_hint(units: dict[str, int]) -> str:
+    *first, last = (f'"{unit}"' for unit in reversed(units))
+    return f"Valid units for this parameter are {', '.join(first)}, and {last}."
 
 
 # Other words for the values of an enumeration.
@@ -202,9 +208,10 @@ def encoding(setting: Setting, text: str) -> str:
 
 def shown_value(setting: Setting, value: str) -> str:
     """Return the value as SHOW prints it."""
-    if setting.unit and value != "0":
-        number = int(value)
-        for unit, size in SHOWN_UNITS[setting.unit]:
+    if setting.unit and float(value) > 0:
+        units, base = BASES[setting.unit]
+        number = float(value) * base
+        for unit, size in units.items():
             if number % size == 0:
-                return f"{number // size}{unit}"
+                return f"{number / size:.0f}{unit}"
     return value

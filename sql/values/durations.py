@@ -25,6 +25,12 @@ def quantity(text: str, units: dict[str, float]) -> int | None:
 
     Halves are rounded to even, as PostgreSQL does.
     """
+    value = real_quantity(text, units)
+    return None if value is None else round(value)
+
+
+def real_quantity(text: str, units: dict[str, float]) -> float | None:
+    """Return `text` as a number of the base unit of `units`, or None."""
     match = QUANTITY.fullmatch(text)
     if match is None:
         return None
@@ -35,7 +41,7 @@ def quantity(text: str, units: dict[str, float]) -> int | None:
         if unit not in units:
             return None
         value *= units[unit]
-    return round(value) if math.isfinite(value) else None
+    return value if math.isfinite(value) else None
 
 
 def milliseconds(text: str, option: str = "publish") -> int:

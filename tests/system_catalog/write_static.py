@@ -3,8 +3,8 @@ too.
 
 `python -m tests.system_catalog.write_static` starts a PostgreSQL of its own. relations.json: all
 relations of pg_catalog and information_schema with their columns. settings.json: what PostgreSQL
-says of settings that we have. rows.json: rows of types, functions, operators and the like that only
-use types of ours.
+says of settings that we have; `sql/settings/kept_settings.json` has those without effect.
+rows.json: rows of types, functions, operators and the like that only use types of ours.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import dict_row
 
-from sql.settings.table import TABLE
+from sql.settings.table import OWN_SETTINGS
 from tests.system_catalog.write_golden import USER, same_cluster
 
 FOLDER = Path(__file__).parents[2] / "engine" / "system_catalog" / "static"
@@ -67,6 +67,20 @@ ROWS = {
 }
 # Columns that no client asks for, and that would be half of the file.
 EMPTY = {"pg_proc": ("prosrc", "proacl", "probin")}
+# Settings of PostgreSQL's planner, memory, statistics and log that a session can set; what they would
+# change are no answers.
+KEPT_FILE = Path(__file__).parents[2] / "sql" / "settings" / "kept_settings.json"
+KEPT_SETTINGS = """
+SELECT name, boot_val, vartype, short_desc, coalesce(unit, '') AS unit, coalesce(min_val, '0')::float8 AS low,
+  coalesce(max_val, '0')::float8 AS high, coalesce(enumvals, '{}') AS choices, context
+FROM pg_settings
+WHERE context IN ('user', 'superuser') AND name !~ '\\.' AND (
+    category ~ '^(Query Tuning|Resource Usage|Statistics|Reporting and Logging|Lock Management|Write-Ahead Log / Settings)'
+    OR name ~ '^(vacuum|tcp|gin|jit|trace|wal|synchronize_seqscans|force_parallel|client_connection_check)'
+    OR name IN ('default_text_search_config', 'default_toast_compression'))
+  AND name NOT IN ('application_name', 'client_min_messages', 'lock_timeout', 'synchronous_commit', 'default_transaction_isolation')
+ORDER BY name
+"""
 SETTING_TEXTS = "SELECT name, category, extra_desc FROM pg_settings WHERE name = ANY (%s) ORDER BY name"
 DESCRIPTIONS = """
 SELECT objoid::int8, classoid::int8, objsubid, description FROM pg_description
@@ -107,8 +121,10 @@ def write(connection: psycopg.Connection[dict[str, Any]]) -> None:
         body = ",\n".join(json.dumps(list(row.values())) for row in rows)
         texts.append(f'"{name}": {{"columns": {json.dumps(columns)}, "rows": [\n{body}\n]}}')
     (FOLDER / "rows.json").write_text("{\n" + ",\n".join(texts) + "\n}\n")
-    known = [setting.name for setting in TABLE]
-    rows = connection.execute(SETTING_TEXTS, [known]).fetchall()
+    kept = [list(row.values()) for row in connection.execute(KEPT_SETTINGS).fetchall()]
+    KEPT_FILE.write_text("[\n" + ",\n".join(map(json.dumps, kept)) + "\n]\n")
+    known = [*(setting.name for setting in OWN_SETTINGS), *(row[0] for row in kept)]
+    rows = connection.execute(SETTING_TEXTS, [sorted(set(known))]).fetchall()
     lines = [f"{json.dumps(row['name'])}: {json.dumps([row['category'], row['extra_desc']])}" for row in rows]
     (FOLDER / "settings.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
 

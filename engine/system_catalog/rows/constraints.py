@@ -11,7 +11,15 @@ from itertools import zip_longest
 from engine.catalog.image import CatalogImage, DisabledViewEntry, SequenceEntry, TableEntry, ViewEntry
 from engine.ddl.dependents import reads, used_by
 from engine.system_catalog.deparse.definitions import STORED, check_text, index_condition, index_expressions
-from engine.system_catalog.object_oids import EXTENSION, OWN_TYPE, SERVER, WRAPPER, part_oid
+from engine.system_catalog.object_oids import (
+    EXTENSION,
+    OWN_TYPE,
+    SERVER,
+    SHARED_CLASSES,
+    WHOLE_CLASSES,
+    WRAPPER,
+    part_oid,
+)
 from engine.system_catalog.operator_classes import operator_class
 from engine.system_catalog.rows.relations import columns_of, indexes_of
 from engine.system_catalog.static_rows import Row, relations, static_rows
@@ -107,8 +115,9 @@ def index_rows(image: CatalogImage) -> list[Row]:
                 "indexrelid": part_oid("index", oid, index), "indrelid": oid, "indnatts": len(both), "indnkeyatts": len(numbers),
                 "indisunique": key.is_key, "indnullsnotdistinct": False, "indisprimary": key.kind == "primary key",
                 "indisexclusion": False,
-                "indimmediate": True, "indisclustered": False, "indisvalid": True, "indcheckxmin": False, "indisready": True,
-                "indislive": True, "indisreplident": False, "indkey": list(both),
+                "indimmediate": True, "indisclustered": "clustered" in key.marks,
+                "indisvalid": True, "indcheckxmin": False, "indisready": True,
+                "indislive": True, "indisreplident": "replica identity" in key.marks, "indkey": list(both),
                 "indcollation": [
                     named.get(collation, collations.get(kind, 0))
                     for kind, collation in zip_longest((one.oid for one in kinds), key.collations)
@@ -205,13 +214,21 @@ def description_rows(image: CatalogImage) -> list[Row]:
     )
     classes = dict.fromkeys(image.schemas.values(), schema_oid) | dict.fromkeys(image.types_by_oid, type_oid)
     classes |= dict.fromkeys(image.functions, function_oid)
-    found = [(oid, classes.get(oid, class_oid), number, text) for (oid, number), text in image.comments.items()]
+    classes |= {oid: relations()["pg_catalog", name].oid for oid, name in WHOLE_CLASSES.items()}
+    found = [
+        (oid, classes.get(oid, class_oid), number, text)
+        for (oid, number), text in image.comments.items()
+        if oid not in SHARED_CLASSES
+    ]
     for entry in tables(image):
         for one in entry.description.constraints:
-            if one.comment:
-                by = entry.indexes[one.name] if one.is_key or one.is_index else one.name
-                kind, of = ("index", class_oid) if one.is_index else ("constraint", constraint_oid)
-                found.append((part_oid(kind, entry.description.oid, by), of, 0, one.comment))
+            oid = entry.description.oid
+            on_index = one.comment if one.is_index else one.index_comment
+            if on_index:
+                found.append((part_oid("index", oid, entry.indexes[one.name]), class_oid, 0, on_index))
+            if one.comment and not one.is_index:
+                by = entry.indexes[one.name] if one.is_key else one.name
+                found.append((part_oid("constraint", oid, by), constraint_oid, 0, one.comment))
     names = ("objoid", "classoid", "objsubid", "description")
     return [dict(zip(names, values, strict=True)) for values in found]
 

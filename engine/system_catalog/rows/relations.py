@@ -7,7 +7,7 @@ relations of the catalog itself are among them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 
 from engine.catalog.image import (
@@ -20,6 +20,7 @@ from engine.catalog.image import (
     ViewEntry,
     states_of,
 )
+from engine.catalog.kept_properties import parameters_of
 from engine.catalog.privileges import access_texts
 from engine.catalog.stream_output import StreamOutput
 from engine.system_catalog.deparse.definitions import STORED, default_text
@@ -84,6 +85,8 @@ def class_rows(image: CatalogImage) -> list[Row]:
             row["reloptions"] = options_of(entry, image)
         if isinstance(entry, TableEntry):
             keys = indexes_of(entry)
+            row["relreplident"] = entry.properties.get("replica identity") or "d"
+            row["reloptions"] = parameters_of(entry.properties)
             row["relhasindex"] = bool(keys)
             # psql looks for foreign keys only where PostgreSQL would have triggers for them.
             row["relhastriggers"] = description.oid in linked
@@ -191,6 +194,8 @@ def attribute_rows(image: CatalogImage) -> list[Row]:
         for column in columns:
             row = _typed(oid, column.name, column.number, column.type, column.not_null)
             row["atthasdef"] = column.number in defaults and column.identity is None
+            if isinstance(entry, TableEntry):
+                row |= _kept(entry.properties, column.number)
             row["attidentity"] = {"always": "a", "by default": "d"}.get(column.identity or "", "")
             rows.append(row)
         if isinstance(entry, TableEntry):
@@ -201,6 +206,16 @@ def attribute_rows(image: CatalogImage) -> list[Row]:
                     kept = stored_key_type(key, number, column.type) if number <= len(key.columns) else None
                     rows.append(row if kept is None else row | {"atttypid": kept, "atttypmod": -1})
     return rows
+
+
+def _kept(properties: Mapping[str, str], number: int) -> Row:
+    """Return what ALTER TABLE has said of how a column is kept."""
+    storage = properties.get(f"storage {number}")
+    return {
+        "attstattarget": int(properties.get(f"statistics {number}", -1)),
+        "attcompression": properties.get(f"compression {number}", ""),
+        "attoptions": parameters_of(properties, number),
+    } | ({"attstorage": storage} if storage else {})
 
 
 def _typed(relation: int, name: str, number: int, kind: SqlType, not_null: bool) -> Row:

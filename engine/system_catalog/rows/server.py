@@ -9,7 +9,15 @@ from datetime import UTC, datetime, timedelta
 
 from engine.catalog.image import CatalogImage
 from engine.catalog.privileges import access_texts
-from engine.system_catalog.object_oids import DATABASES, DEFAULT_TABLESPACE, EXTENSION, OWNER, SERVER, WRAPPER
+from engine.system_catalog.object_oids import (
+    DATABASES,
+    DEFAULT_TABLESPACE,
+    EXTENSION,
+    OWNER,
+    SERVER,
+    SHARED_CLASSES,
+    WRAPPER,
+)
 from engine.system_catalog.static_rows import CATALOG_SCHEMA, Row, relations, static_rows
 
 ENCODING_UTF8 = 6
@@ -68,9 +76,14 @@ def member_rows(image: CatalogImage) -> list[Row]:
 
 
 def shared_description_rows(image: CatalogImage) -> list[Row]:
-    """Return the rows of pg_shdescription: the comments on roles."""
+    """Return the rows of pg_shdescription: the comments on roles, databases and tablespaces."""
+    shared = [
+        {"objoid": oid, "classoid": relations()["pg_catalog", name].oid, "description": image.comments[oid, 0]}
+        for oid, name in SHARED_CLASSES.items()
+        if (oid, 0) in image.comments
+    ]
     roles = relations()["pg_catalog", "pg_authid"].oid
-    return [
+    return shared + [
         {"objoid": role.oid, "classoid": roles, "description": role.comment}
         for role in image.roles.by_name.values()
         if role.comment is not None

@@ -13,6 +13,8 @@ from sql.settings.table import Setting
 NUMBERS = ("integer", "real")
 TYPES = {"bool": "bool", "integer": "integer", "real": "real", "enum": "enum"}
 CATEGORY = "Antumbra"
+# Above it limits are shown with an exponent.
+WHOLE_MAX = 1e15
 
 
 def setting_rows(settings: Iterable[tuple[Setting, str]]) -> list[dict[str, Any]]:
@@ -39,4 +41,4 @@ def described() -> dict[str, tuple[str, str | None]]:
 
 
 def _number(value: float) -> str:
-    return str(int(value)) if value == int(value) else f"{value:g}"
+    return str(int(value)) if value == int(value) and abs(value) < WHOLE_MAX else f"{value:.6g}"

@@ -12,10 +12,10 @@ from sql.parse.grammar.types import type_name
 from sql.parse.statements.columns import check_collated, generated_when, identity_options, resolved, table_column
 from sql.parse.statements.constraints import at_table_constraint, attributes, table_constraint
 from sql.parse.statements.declaration import Naming, Right, Statement
+from sql.parse.statements.kept_properties import kept_action, kept_column_action
 from sql.parse.statements.owners import or_owner
 from sql.parse.statements.parts import OptionChange, TableChange, TableColumn
 from sql.parse.statements.rules import begins
-from sql.parse.statements.storage_parameters import storage_parameters
 from sql.parse.statements.update import written_name
 from sql.parse.syntax import TypeName
 from sql.parse.type_names import open_type
@@ -63,7 +63,7 @@ class AlterTable(
 # First words of PostgreSQL's actions that change nothing that Antumbra has.
 REFUSED = frozenset(
     """
-    attach cluster detach disable enable force inherit no not of owner replica reset set validate
+    attach detach inherit no not of owner reset set
     """.split()
 )
 
@@ -132,9 +132,8 @@ def action(cursor: Cursor, table: str, foreign: bool) -> TableChange | None:
         return column_change(cursor)
     if cursor.accept("options"):
         return TableChange("options", options=cursor.listed(option_change), position=position)
-    if cursor.ahead(1).value == "(" and (word := cursor.accept_any("set", "reset")):
-        storage_parameters(cursor, reset=word == "reset")
-        return None
+    if (kept := kept_action(cursor)) is not None:
+        return kept
     if cursor.at(*REFUSED):
         statement = "ALTER FOREIGN TABLE" if foreign else "ALTER TABLE"
         raise not_supported(f"{statement} ... {cursor.token.value.upper()}", position)
@@ -182,6 +181,8 @@ def column_change(cursor: Cursor) -> TableChange | None:
     position = cursor.position
     change = TableChange("", cursor.name(), position=position)
     place = cursor.position
+    if (kept := kept_column_action(cursor, change)) is not None:
+        return kept
     if cursor.accept("set"):
         if cursor.accept("default"):
             default, text = cursor.with_text(grammar.expression)
@@ -210,7 +211,7 @@ def column_change(cursor: Cursor) -> TableChange | None:
             change.name, UNKNOWN, identity=identity, identity_options=identity_options(cursor), position=position
         )
         return replace(change, action="add identity", column=column)
-    elif cursor.at("restart", "reset", "options"):
+    elif cursor.at("restart", "options"):
         raise not_supported(f"ALTER COLUMN ... {cursor.token.value.upper()}", place)
     cursor.expect("type")
     kind = resolved(cursor, type_name(cursor), unplaced_type)
@@ -232,11 +233,6 @@ def unplaced_type(written: TypeName) -> SqlType:
 
 def refuse_setting(cursor: Cursor, position: int) -> NoReturn:
     """Refuse a property of columns that PostgreSQL can set and Antumbra does not keep."""
-    if not (
-        cursor.at("statistics", "storage", "compression", "generated", "start", "increment", "cache", "no", "cycle")
-        or cursor.at("maxvalue", "minvalue")
-        or cursor.at_operator("(")
-    ):
+    if not (cursor.at("generated", "start", "increment", "cache", "no", "cycle") or cursor.at("maxvalue", "minvalue")):
         cursor.fail()
-    what = "(...)" if cursor.at_operator("(") else cursor.token.value.upper()
-    raise not_supported(f"ALTER COLUMN ... SET {what}", position)
+    raise not_supported(f"ALTER COLUMN ... SET {cursor.token.value.upper()}", position)

@@ -171,9 +171,10 @@ def column_constraint(cursor: Cursor, found: ColumnConstraints) -> bool:
                     cursor.defer(SqlError("42P16", message, position))
             else:
                 nulls_treatment(cursor)
-            index_options(cursor)
+            parameters = index_options(cursor)
             refuse_waiting(cursor, column_timing(cursor))
-            found.constraints.append(Constraint(kind, name, ((found.name, found.position),), position=position))
+            columns = ((found.name, found.position),)
+            found.constraints.append(Constraint(kind, name, columns, position=position, parameters=parameters))
         case "generated":
             generated(cursor, found, position)
         case "references":

@@ -13,7 +13,7 @@ from sql.parse.grammar.cursor import Cursor, relation_of
 from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.functions import CommentOnFunction, comment_on_function
 from sql.parse.statements.options import comment_text
-from sql.parse.statements.owners import CommentOn, comment_on
+from sql.parse.statements.owners import WHOLE, CommentOn, comment_on
 from sql.parse.statements.rules import begins
 from sql.parse.statements.unsupported import commented_object
 
@@ -48,9 +48,9 @@ def comment(cursor: Cursor) -> Comment | CommentOn | CommentOnFunction:
     start = cursor.position
     cursor.expect("comment", "on")
     part = None
-    if cursor.at("function"):
+    if cursor.at("function", "routine"):
         return comment_on_function(cursor)
-    if cursor.at("role", "schema", "type"):
+    if cursor.at("role", "schema", "type") or any(cursor.at_words(*words.split()) for words in WHOLE):
         return comment_on(cursor)
     if cursor.accept("foreign", "table"):
         kind = "stream"

@@ -60,9 +60,10 @@ def table_constraint(cursor: Cursor) -> Constraint | None:
     if cursor.accept("include"):
         cursor.names_in_parentheses()
         cursor.refuse("INCLUDE", include_position)
-    index_options(cursor)
+    found = index_options(cursor)
     plain_attributes(cursor)
-    return Constraint("primary key" if word == "primary" else "unique", name, columns, position=position)
+    kind = "primary key" if word == "primary" else "unique"
+    return Constraint(kind, name, columns, position=position, parameters=found)
 
 
 def check_condition(cursor: Cursor) -> tuple[Expression, str]:
@@ -84,12 +85,12 @@ def nulls_treatment(cursor: Cursor) -> None:
         cursor.refuse("NULLS NOT DISTINCT", position)
 
 
-def index_options(cursor: Cursor) -> None:
-    """Read WITH (parameters) and USING INDEX TABLESPACE name of a key."""
-    if cursor.accept("with"):
-        storage_parameters(cursor, OF_INDEX)
+def index_options(cursor: Cursor) -> tuple[str, ...]:
+    """Read WITH (parameters) and USING INDEX TABLESPACE name of a key; return the parameters."""
+    found = storage_parameters(cursor, OF_INDEX) if cursor.accept("with") else ()
     if cursor.accept("using", "index", "tablespace"):
         tablespace(cursor)
+    return found
 
 
 # The words of each attribute, with its field and value in `Timing`, and PostgreSQL's names of the

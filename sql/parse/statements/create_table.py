@@ -45,6 +45,7 @@ class CreateTable(
 
     Attributes:
         on_commit: 'drop', 'delete' or 'preserve' (the rows), or the empty text.
+        parameters: of WITH, as texts name=value.
     """
 
     name: str
@@ -57,6 +58,7 @@ class CreateTable(
     with_data: bool = True
     on_commit: str = ""
     likes: tuple[LikeRelation, ...] = ()
+    parameters: tuple[str, ...] = ()
 
     @property
     def tag(self) -> str:
@@ -94,19 +96,30 @@ def create_table(cursor: Cursor) -> CreateTable:
         refuse_inheritance(cursor)
         if cursor.at("partition"):
             raise not_supported("PARTITION BY", cursor.position)
-        on_commit = storage_clauses(cursor)
+        on_commit, parameters = storage_clauses(cursor)
         check_columns(cursor, name, columns, constraints, has_others=bool(likes))
     else:
         names = column_names(cursor)
         check_names(cursor, names)
-        on_commit = storage_clauses(cursor)
+        on_commit, parameters = storage_clauses(cursor)
         cursor.expect("as")
         query, with_data = table_query(cursor)
     if on_commit and written_schema(name) != TEMPORARY:
         cursor.defer(SqlError("42P16", "ON COMMIT can only be used on temporary tables"))
     text = cursor.statement_text
     return CreateTable(
-        text, name, name_position, columns, constraints, if_not_exists, query, names, with_data, on_commit, likes
+        text,
+        name,
+        name_position,
+        columns,
+        constraints,
+        if_not_exists,
+        query,
+        names,
+        with_data,
+        on_commit,
+        likes,
+        parameters,
     )
 
 
@@ -162,18 +175,19 @@ def like_relation(cursor: Cursor, before: int) -> LikeRelation:
     return LikeRelation(name, position, before, frozenset(including))
 
 
-def storage_clauses(cursor: Cursor) -> str:
+def storage_clauses(cursor: Cursor) -> tuple[str, tuple[str, ...]]:
     """Read USING method, WITH (parameters) | WITHOUT OIDS, ON COMMIT and TABLESPACE.
 
-    Return the word after ON COMMIT, if it is written.
+    Return the word after ON COMMIT, if it is written, and the parameters.
     """
     on_commit = ""
+    parameters: tuple[str, ...] = ()
     position = cursor.position
     if cursor.accept("using"):
         if cursor.name() != "heap":
             cursor.refuse("an access method", position)
     if cursor.accept("with"):
-        storage_parameters(cursor)
+        parameters = storage_parameters(cursor)
     elif cursor.accept("without"):
         cursor.expect("oids")
     if cursor.accept("on"):
@@ -183,7 +197,7 @@ def storage_clauses(cursor: Cursor) -> str:
             cursor.expect("rows")
     if cursor.accept("tablespace"):
         tablespace(cursor)
-    return on_commit
+    return on_commit, parameters
 
 
 def check_columns(

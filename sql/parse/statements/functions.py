@@ -441,7 +441,7 @@ def drop_function(cursor: Cursor) -> DropFunction:
 
 def comment_on_function(cursor: Cursor) -> CommentOnFunction:
     """Read the rest of COMMENT ON before FUNCTION."""
-    cursor.expect("function")
+    cursor.one_of("function", "routine")
     function = function_name(cursor)
     text = comment_text(cursor)
     return CommentOnFunction(cursor.statement_text, function, text)

@@ -1,7 +1,4 @@
-"""CREATE INDEX, DROP INDEX and ALTER INDEX ...
-
-RENAME TO. Properties that Antumbra does not keep are refused by name.
-"""
+"""CREATE INDEX, DROP INDEX and ALTER INDEX."""
 
 from __future__ import annotations
 
@@ -13,8 +10,10 @@ from sql.parse.grammar.cursor import Cursor
 from sql.parse.grammar.from_clause import table_function
 from sql.parse.statements.constraints import nulls_treatment
 from sql.parse.statements.declaration import Naming, Right, Statement
+from sql.parse.statements.kept_properties import NOTHING, parameters, statistics_of_index
+from sql.parse.statements.parts import TableChange
 from sql.parse.statements.rules import begins
-from sql.parse.statements.storage_parameters import OF_INDEX, OF_METHODS, storage_parameters, tablespace
+from sql.parse.statements.storage_parameters import OF_ANY_INDEX, OF_INDEX, OF_METHODS, storage_parameters, tablespace
 from sql.parse.statements.update import written_name
 from sql.parse.syntax import Expression, Name
 
@@ -91,6 +90,17 @@ class RenameIndex(
     if_exists: bool
 
 
+@dataclass(frozen=True)
+class AlterIndex(
+    Statement, tag="ALTER INDEX", defines=True, named=(("name", Naming.KNOWN),), rights=(("name", Right.OWN_INDEX),)
+):
+    """ALTER INDEX [IF EXISTS] name with a change of how the index is kept."""
+
+    name: str
+    if_exists: bool
+    change: TableChange
+
+
 # Bits of pg_index.indoption.
 DESCENDING, NULLS_FIRST = 1, 2
 ORDERS = ("ASC/DESC", "NULLS FIRST/LAST")
@@ -119,7 +129,7 @@ def create_index(cursor: Cursor) -> CreateIndex:
     included = cursor.listed(included_column) if cursor.accept("include") else ()
     nulls_treatment(cursor)
     valid = OF_METHODS.get(method, OF_INDEX)
-    parameters = storage_parameters(cursor, valid) if cursor.accept("with") else ()
+    kept = storage_parameters(cursor, valid) if cursor.accept("with") else ()
     if cursor.accept("tablespace"):
         tablespace(cursor)
     where = cursor.with_text(expressions.expression) if cursor.accept("where") else None
@@ -137,7 +147,7 @@ def create_index(cursor: Cursor) -> CreateIndex:
         written,
         collations,
         method,
-        parameters,
+        kept,
         included,
         unique,
         concurrently,
@@ -223,14 +233,29 @@ def drop_index(cursor: Cursor) -> DropIndex:
 
 
 @begins("alter index")
-def alter_index(cursor: Cursor) -> RenameIndex:
-    """Read ALTER INDEX [IF EXISTS] name RENAME TO name; other changes are refused."""
+def alter_index(cursor: Cursor) -> RenameIndex | AlterIndex:
+    """Read ALTER INDEX [IF EXISTS] name RENAME TO name, SET (parameters), RESET (parameters), SET
+    TABLESPACE name, or ALTER [COLUMN] number SET STATISTICS target.
+    """
     position = cursor.position
     cursor.expect("alter", "index")
     if_exists = cursor.accept("if", "exists")
     name = cursor.relation_name()
+    if cursor.at("set", "reset", "alter"):
+        return AlterIndex(cursor.statement_text, name, if_exists, index_change(cursor))
     if not cursor.accept("rename"):
         raise not_supported("ALTER INDEX", position, hint="An index can be renamed, or dropped and made anew.")
     cursor.expect("to")
     new_name = cursor.name()
     return RenameIndex(cursor.statement_text, name, new_name, if_exists)
+
+
+def index_change(cursor: Cursor) -> TableChange:
+    """Read a change of how an index is kept."""
+    if cursor.at("alter"):
+        statistics_of_index(cursor)
+        return NOTHING
+    if cursor.accept("set", "tablespace"):
+        tablespace(cursor)
+        return NOTHING
+    return parameters(cursor, OF_ANY_INDEX, cursor.position)

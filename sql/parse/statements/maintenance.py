@@ -1,6 +1,8 @@
-"""VACUUM and ANALYZE, which here only look up whether their tables exist.
+"""VACUUM and ANALYZE, which here only look up whether their tables exist, and CLUSTER, which notes
+the index.
 
-They also take relations of the catalog, so that the names are found where the statement runs.
+The first two also take relations of the catalog, so that the names are found where the statement
+runs.
 """
 
 from __future__ import annotations
@@ -8,12 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sql.errors import SqlError
-from sql.names.relation_keys import as_written
+from sql.names.relation_keys import as_written, name_of
 from sql.parse.grammar.cursor import Cursor, relation_of
 from sql.parse.grammar.from_clause import column_names
-from sql.parse.statements.declaration import Statement
+from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.options import named_values
 from sql.parse.statements.rules import begins
+from sql.parse.statements.update import written_name
 from sql.values.booleans import parse_bool
 
 
@@ -35,6 +38,24 @@ class Maintenance(Statement):
     def tag(self) -> str:
         """See Statement."""
         return self.verb
+
+
+@dataclass(frozen=True)
+class Cluster(Statement, tag="CLUSTER", defines=True, named=(("table", Naming.KNOWN),), rights=(("table", Right.OWN),)):
+    """CLUSTER [VERBOSE] table [USING index].
+
+    Attributes:
+        index: '' for that of the last time.
+    """
+
+    table: str
+    table_position: int
+    index: str
+
+
+@dataclass(frozen=True)
+class ClusterAll(Statement, tag="CLUSTER"):
+    """CLUSTER of all tables."""
 
 
 ANALYZE_OPTIONS = frozenset({"verbose", "skip_locked"})
@@ -61,6 +82,26 @@ def vacuum(cursor: Cursor) -> Maintenance:
     if any(columns) and not analyzes:
         cursor.defer(SqlError("0A000", "ANALYZE option must be specified when a column list is provided"))
     return Maintenance(cursor.statement_text, "VACUUM", named, columns)
+
+
+@begins("cluster")
+def cluster(cursor: Cursor) -> Cluster | ClusterAll:
+    """Read CLUSTER [(VERBOSE [value])] [VERBOSE] [table [USING index]], or index ON table."""
+    cursor.expect("cluster")
+    if cursor.at_operator("("):
+        options(cursor, "CLUSTER", frozenset({"verbose"}))
+    else:
+        cursor.accept("verbose")
+    if cursor.at_end_of_statement():
+        return ClusterAll(cursor.statement_text)
+    name, position = written_name(cursor)
+    index = ""
+    if cursor.accept("on"):
+        index = name_of(name)
+        name, position = written_name(cursor)
+    elif cursor.accept("using"):
+        index = cursor.name()
+    return Cluster(cursor.statement_text, name, position, index)
 
 
 @begins("analyse", "analyze")

@@ -17,6 +17,9 @@ from sql.parse.statements.roles import role_list, role_spec
 from sql.parse.statements.rules import begins
 from sql.parse.statements.unsupported import refusal
 
+# Kinds of objects that the whole server has, each of them once.
+WHOLE = ("database", "tablespace", "server", "foreign data wrapper", "extension")
+
 
 @dataclass(frozen=True)
 class ChangeOwner(Statement, defines=True):
@@ -63,9 +66,10 @@ class DropOwned(Statement, tag="DROP OWNED", defines=True):
 
 @dataclass(frozen=True)
 class CommentOn(Statement, tag="COMMENT", defines=True):
-    """The statement COMMENT ON ROLE | SCHEMA | TYPE name IS comment.
+    """The statement COMMENT ON kind name IS comment.
 
     Attributes:
+        kind: 'role', 'schema', 'type', or one of `WHOLE`.
         name: of a schema or a type.
         comment: None takes the comment away.
     """
@@ -150,8 +154,8 @@ def drop_owned(cursor: Cursor) -> DropOwned:
 
 
 def comment_on(cursor: Cursor) -> CommentOn:
-    """Read the rest of COMMENT ON before ROLE, SCHEMA or TYPE."""
-    kind = cursor.advance().value
+    """Read the rest of COMMENT ON before ROLE, SCHEMA, TYPE or one of `WHOLE`."""
+    kind = next((words for words in WHOLE if cursor.accept(*words.split())), None) or cursor.advance().value
     role = role_spec(cursor) if kind == "role" else None
     name = "" if kind == "role" else cursor.relation_name() if kind == "type" else cursor.name()
     text = comment_text(cursor)

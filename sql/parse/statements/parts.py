@@ -52,6 +52,7 @@ class Constraint:
         columns: with their positions.
         text: of the expression of a check, for the catalog and its restore.
         reference: of a foreign key.
+        parameters: of the index of a key, as texts name=value.
     """
 
     kind: str
@@ -61,6 +62,7 @@ class Constraint:
     text: str = ""
     position: int | None = None
     reference: Reference | None = None
+    parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -125,11 +127,16 @@ class TableChange:
     Attributes:
         action: 'add column', 'drop column', 'rename column', 'rename', 'set schema', 'set type',
             'set default', 'drop default', 'set not null', 'drop not null', 'add identity', 'add
-            constraint', 'alter constraint', 'drop constraint', 'rename constraint' or 'options'.
+            constraint', 'alter constraint', 'drop constraint', 'rename constraint', 'validate
+            constraint', 'options', or 'keep'.
         name: the column or constraint that is changed.
         new_name: of a renaming.
         if_exists: also ADD COLUMN IF NOT EXISTS.
         deferrable, deferred: of ALTER CONSTRAINT.
+        kept: of 'keep', the property that is kept or looked up: 'clustered', 'replica identity',
+            'parameters', 'statistics', 'storage', 'compression', 'triggers', 'trigger', 'rule', or
+            the empty text; its value is `new_name`.
+        parameters: texts name=value, or names after RESET.
     """
 
     action: str
@@ -147,6 +154,8 @@ class TableChange:
     options: tuple[OptionChange, ...] = ()
     deferrable: bool = False
     deferred: bool = False
+    kept: str = ""
+    parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

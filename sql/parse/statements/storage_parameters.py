@@ -54,8 +54,15 @@ OF_TABLE: Mapping[str, Bounds] = MappingProxyType({
     "autovacuum_multixact_freeze_max_age": (10_000, 2_000_000_000),
     "autovacuum_multixact_freeze_table_age": (0, 2_000_000_000),
 })  # fmt: skip
+OF_COLUMN: Mapping[str, Bounds] = MappingProxyType({
+    "n_distinct": (-1, INT_MAX),
+    "n_distinct_inherited": (-1, INT_MAX),
+})  # fmt: skip
+OF_ANY_INDEX: Mapping[str, Bounds] = MappingProxyType(
+    {name: bounds for valid in OF_METHODS.values() for name, bounds in valid.items()}
+)
 # What the names of those end with that are no integers.
-REAL = ("_scale_factor", "_cost_delay")
+REAL = ("_scale_factor", "_cost_delay", "n_distinct", "_inherited")
 # What the names begin with that TOAST tables have, too.
 OF_TOAST = ("vacuum_", "autovacuum_", "log_autovacuum_")
 
@@ -79,7 +86,7 @@ def storage_parameters(cursor: Cursor, valid: Mapping[str, Bounds] = OF_TABLE, r
         shown = f"{space}.{name}" if space else name
         if shown in found:
             cursor.defer(SqlError("22023", f'parameter "{name}" specified more than once'))
-        found[shown] = f"{shown}={value or 'true'}"
+        found[shown] = shown if reset else f"{shown}={value or 'true'}"
         if space not in ("", "toast") or (space and valid is not OF_TABLE):
             cursor.defer(SqlError("22023", f'unrecognized parameter namespace "{space}"'))
         elif name == "oids" and valid is OF_TABLE and not space:

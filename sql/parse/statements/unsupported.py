@@ -11,13 +11,10 @@ from sql.parse.grammar.cursor import Cursor
 # First words of statements that are refused as a whole.
 WHOLE = frozenset(
     """
-    alter call cluster do import load
+    alter call do import load
     merge refresh security
     """.split()
 )
-
-# First words that may also be the whole statement.
-BARE = frozenset({"cluster"})
 
 # Kinds of objects of CREATE, DROP and ALTER, in PostgreSQL's words.
 OBJECTS = (
@@ -32,7 +29,7 @@ OBJECTS = (
 
 
 # Further kinds of objects that comments can be on.
-COMMENTED = ("database", "domain")
+COMMENTED = ("domain",)
 
 # First words that OR REPLACE may stand before.
 REPLACEABLE = (
@@ -55,7 +52,7 @@ def refusal(cursor: Cursor) -> SqlError:
         what = "REFRESH MATERIALIZED VIEW"
     elif word == "security":
         what = "SECURITY LABEL"
-    elif cursor.at_end_of_statement() and word not in BARE:
+    elif cursor.at_end_of_statement():
         return cursor.syntax_error()
     return not_supported(what, position)
 
