@@ -87,7 +87,7 @@ class StreamAlteration(Alteration[StreamEntry]):
         super().__init__(entry, work, actions)
 
     def _refuse_kept(self, change: TableChange) -> None:
-        """Raise 42809 for a property of tables, but take those that leave nothing behind."""
+        """Raise 42809 for a property of tables, but take those that change nothing."""
         if change.kept not in ("", "triggers"):
             message = f'ALTER action {change.kept.upper()} cannot be performed on relation "{self.name}"'
             raise SqlError("42809", message, detail="This operation is not supported for foreign tables.")

@@ -111,7 +111,8 @@ def _classes(
 ) -> tuple[str, ...]:
     """Return the operator classes of an index, '' for those that are the defaults.
 
-    Raises 42704, 42804, also for a collation, and 0A000 for a unique index over values that no key has.
+    Raises 42704, 42804, also for a collation, and 0A000 for a unique index over values that no key
+    has.
     """
     keys = index_columns(entry, made, source)[: len(made.columns)]
     for key, (_, position), collation in zip(keys, statement.columns, statement.collations, strict=True):

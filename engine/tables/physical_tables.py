@@ -1,4 +1,4 @@
-"""Tables as DuckDB has them: types of columns, the columns that no client sees, what stands in FROM.
+"""Tables as DuckDB has them: types of columns, columns that no client sees, what stands in FROM.
 
 Enters: table entries, types, scans. Leaves: parts of DuckDB's SQL.
 """

@@ -67,8 +67,8 @@ ROWS = {
 }
 # Columns that no client asks for, and that would be half of the file.
 EMPTY = {"pg_proc": ("prosrc", "proacl", "probin")}
-# Settings of PostgreSQL's planner, memory, statistics and log that a session can set; what they would
-# change are no answers.
+# Settings of PostgreSQL's planner, memory, statistics and log that a session can set; none of them
+# would change an answer.
 KEPT_FILE = Path(__file__).parents[2] / "sql" / "settings" / "kept_settings.json"
 KEPT_SETTINGS = """
 SELECT name, boot_val, vartype, short_desc, coalesce(unit, '') AS unit, coalesce(min_val, '0')::float8 AS low,

@@ -22,7 +22,7 @@ from sql.parse.statements.storage_parameters import (
     tablespace,
 )
 
-# What is taken and leaves nothing behind.
+# What is taken, and is not kept.
 NOTHING = TableChange("keep")
 STORAGES = {"plain": "p", "external": "e", "extended": "x", "main": "m"}
 COMPRESSIONS = {"default": "", "pglz": "p", "lz4": "l"}
@@ -129,7 +129,7 @@ def kept_column_action(cursor: Cursor, change: TableChange) -> TableChange | Non
 
 
 def statistics_of_index(cursor: Cursor) -> None:
-    """Read ALTER [COLUMN] number SET STATISTICS target of an index, which leaves nothing behind."""
+    """Read ALTER [COLUMN] number SET STATISTICS target of an index, which is not kept."""
     cursor.expect("alter")
     cursor.accept("column")
     int(signed_number(cursor))

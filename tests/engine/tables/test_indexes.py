@@ -65,3 +65,30 @@ def value_of(line: str) -> str:
     """Return the one value of a row."""
     (value,) = ast.literal_eval(line.removeprefix("D "))
     return str(value.decode())
+
+
+def test_computed_keys_are_there_after_a_restart(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.client().run(
+        "CREATE TABLE t (a int, b text)",
+        "CREATE UNIQUE INDEX t_lower ON t (lower(b) text_pattern_ops) WITH (fillfactor = 50)",
+        "CREATE UNIQUE INDEX t_part ON t (a) WHERE a > 10",
+        "CREATE INDEX t_failing ON t ((100 / (a - 7)))",
+        "COMMENT ON INDEX t_lower IS 'kept'",
+        "ALTER TABLE t CLUSTER ON t_lower",
+        "ALTER TABLE t ALTER b SET STATISTICS 7",
+        "INSERT INTO t VALUES (11, 'x')",
+    )
+    shown = "SELECT indexdef FROM pg_indexes ORDER BY 1"
+    kept = "SELECT indisclustered, attstattarget FROM pg_index, pg_attribute WHERE attname = 'b' AND attnum = 2"
+    before = world.client().rows(shown), world.client().rows(kept)
+    world.close()
+    again = World(tmp_path)
+    client = again.client()
+    assert (client.rows(shown), client.rows(kept)) == before and len(before[0]) == 3
+    for values, error in (("(12, 'X')", "t_lower"), ("(11, 'y')", "t_part"), ("(7, 'y')", "22012")):
+        refused = client.ask(f"INSERT INTO t VALUES {values}")
+        assert any(error in text for text in map(str, refused)), refused
+    client.run("INSERT INTO t VALUES (1, 'y'), (1, 'z'), (12, 'a')")
+    assert len(client.rows("SELECT a FROM t WHERE a = 1")) == 2
+    again.close()
