@@ -32,6 +32,7 @@ from sql.tree.relations import BoundQuery
 from views.explain.pipelines import stream_lines
 from views.model.plan import Plan
 from views.model.properties import scans
+from views.model.text import aggregate_text
 from views.share.passing import passing
 from views.share.reuse import NotCoveredError
 from views.upkeep.chain import Chain
@@ -182,7 +183,8 @@ class Replacing:
             if scans(draft.bound.root, "stream") != (stream.description.name,):
                 continue
             oid = self.next_oid if grows else piece.chain.state_oid
-            heritage = Heritage(piece.chain, grows, self.statement.from_now, self.now_us)
+            backfilled = self.statement.backfill is not None
+            heritage = Heritage(piece.chain, grows, self.statement.from_now, self.now_us, backfilled)
             try:
                 made = self._heir(replace(draft, identity=replace(draft.identity, oid=oid)), piece, stream, heritage)
             except NotCoveredError as error:
@@ -212,6 +214,9 @@ class Replacing:
         assert self.engines is not None
         made = draft.build(self.engines, heritage)
         self.kept.append((piece.chain, made.plan, made.chain.name))
+        if heritage.is_backfilled:
+            before = piece.chain.plan.maintained.aggregates
+            return made, [aggregate_text(call) for _, call in made.chain.plan.maintained.aggregates[len(before) :]]
         since = made.chain.identity.since[len(heritage.chain.identity.since) :]
         return made, [text for text, _ in since]
 
@@ -230,7 +235,10 @@ class Replacing:
         name, source = name_of(self.statement.name), name_of(stream.description.name)
         text = f'view "{name}" keeps what it has counted of stream "{source}"'
         self.notices.append((text, f"Its stream pipeline goes on: {grouping}"))
-        if gained:
+        if gained and heritage.is_backfilled:
+            told = f'view "{name}" counts the rows of the backfill in these alone: {", ".join(gained)}'
+            self.notices.append((told, f"Rows of the backfill: {self.statement.backfill}"))
+        elif gained:
             told = f'view "{name}" counts from now on only: {", ".join(gained)}'
             self.notices.append((told, "Of the rows before, an added count is 0, any other added aggregate NULL."))
         return replace(made, active=piece.active)

@@ -140,6 +140,17 @@ def note_built(image: CatalogImage, work: Work) -> None:
     work.transaction.built += [view for view in image.chains if view not in known]
 
 
+def change_views(image: CatalogImage, said: str | None, work: Work) -> None:
+    """Let the transaction go on with changed views.
+
+    said: the notices for the client.
+    """
+    if said is not None:
+        work.notice("00000", said)
+    note_built(image, work)
+    work.transaction.change_catalog(image)
+
+
 async def move_into_schema(entry: Entry, schema: str, work: Work) -> None:
     """Move a relation into another schema. Raises 3F000 and the errors of `move`."""
     if schema == TEMPORARY or is_temporary(schema) or in_temporary_schema(entry.description.name):

@@ -27,6 +27,7 @@ from engine.scans.engines import QueryEngines
 from engine.scans.query_view_cache import over_groups, sources_of, whole_query, with_whole_views
 from engine.scans.scans import ScanSettings, scan_streams, streams_among
 from engine.scans.upper import rows_above
+from engine.scans.view_states import group_states
 from engine.scans.view_versions import changes
 from engine.streams import backfills, view_statistics
 from engine.streams import statistics as stream_statistics
@@ -208,6 +209,8 @@ class StatementReader:
                 asked = [in_place_of(name, above, one) for one in asked]
         for one in asked_versions:
             inputs[one.name] = self._version(one, asked, inputs, bound)
+        for kept in bound.states:
+            inputs[kept.name] = group_states(kept, image, transaction, self.engines.catalog.lock)
         table = self._run(root, root, inputs, bound, values)
         views = tuple(transaction.versions[name] for name in sorted(bound.relations) if name in transaction.versions)
         reusable = not bound.stable and not any(view.time_dependent or view.upper_tables for view, _ in views)

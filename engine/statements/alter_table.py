@@ -10,11 +10,10 @@ from engine.ddl.schemas import rename_sequence
 from engine.ddl.stream_alterations import AlterationTools, alter_stream
 from engine.ddl.table_alterations import alter_table as alter
 from engine.ddl.view_alterations import renamed
-from engine.execution.defining import altered, move_into_schema, with_tables
+from engine.execution.defining import altered, change_views, move_into_schema, with_tables
 from engine.execution.registry import handles
 from engine.execution.work import Work
 from engine.ingest.insert import default_row
-from engine.statements.alter_view import change_views
 from engine.streams.stream import Stream
 from ringbuffer.memory.columns import Morsel
 from sql.errors import SqlError

@@ -4,23 +4,26 @@ well.
 
 from __future__ import annotations
 
-from engine.catalog.image import CatalogImage
+import pyarrow as pa
+
 from engine.ddl.view_alterations import change_view, renamed, require_view, settle_output, with_options
-from engine.execution.defining import altered, move_into_schema, note_built, own_image, with_tables
-from engine.execution.outcome import Outcome, text_outcome
+from engine.execution.defining import altered, change_views, move_into_schema, own_image, with_tables
+from engine.execution.outcome import Outcome
 from engine.execution.registry import handles
 from engine.execution.work import Work
+from engine.statements.import_state import import_states
 from sql.bind.queries.query import bind_query
 from sql.bind.substitute import substitute_parameters
 from sql.catalog.schemas import found_key
 from sql.errors import not_supported
+from sql.functions.session import IMPORT
 from sql.parse.grammar.cursor import read_name
 from sql.parse.statements.alter_view import AlterView, AlterViewOptions
 from sql.parse.statements.select import Select
 from sql.parse.syntax import FunctionCall, SelectBody
 from sql.tree.expressions import Call, Literal
-from sql.tree.relations import BoundQuery, Project
-from sql.types.datatypes import VOID
+from sql.tree.relations import BoundQuery, OutputColumn, Project
+from views.model.arrow_schema import arrow_schema
 
 
 @handles(AlterView)
@@ -49,17 +52,6 @@ async def alter_view_options(statement: AlterViewOptions, work: Work) -> None:
     await with_tables(work, settle_output, statement.name, work.server.stream_options)
 
 
-def change_views(image: CatalogImage, said: str | None, work: Work) -> None:
-    """Let the transaction go on with changed views.
-
-    said: the notices for the client.
-    """
-    if said is not None:
-        work.notice("00000", said)
-    note_built(image, work)
-    work.transaction.change_catalog(image)
-
-
 async def call_view_change(statement: Select, work: Work) -> Outcome:
     """Do a SELECT that is a call of one of `sql.functions.session.VIEW_CHANGES`."""
     image, captured = work.image, work.settings.captured()
@@ -75,15 +67,21 @@ async def call_view_change(statement: Select, work: Work) -> Outcome:
     ((column, call),) = root.items
     assert isinstance(call, Call)
     work.require_writable(f"{call.function}()")
-    (argument,) = call.arguments
-    if not isinstance(argument, Literal):
+    values = [argument.value for argument in call.arguments if isinstance(argument, Literal)]
+    if len(values) < len(call.arguments):
         raise not_supported(f"{call.function}() of anything but a constant", call.position)
-    if argument.value is not None:
-        name = found_key(read_name(str(argument.value)), captured, image.entries.get)
+    told: str | int | None = None
+    if None not in values:
+        name = found_key(read_name(str(values[0])), captured, image.entries.get)
         image = await own_image(work)
-        work.identity.require_owner(image, name)
-        change_views(change_view(call.function, name, image), None, work)
-    return text_outcome("SELECT 1", [column], [[None if argument.value is None else ""]], VOID)
+        if call.function == IMPORT:
+            told = await import_states(name, str(values[1]), work)
+        else:
+            work.identity.require_owner(image, name)
+            change_views(change_view(call.function, name, image), None, work)
+            told = ""
+    schema = (OutputColumn(column, call.type),)
+    return Outcome("SELECT 1", schema, pa.Table.from_pylist([{column: told}], arrow_schema(schema)))
 
 
 def called_alone(statement: Select) -> str:

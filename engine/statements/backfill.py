@@ -1,5 +1,5 @@
 """CREATE VIEW ... WITH (backfill = ...): a new view counts rows that are there before those of its
-stream.
+stream; so do aggregates that CREATE OR REPLACE VIEW adds, alone.
 
 Enters: the statement, and the entry of its view. Leaves: the states of the view with the groups of
 these rows, which its stream pipeline has made of them as of inserted rows. The rows are those of
@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
 
-from engine.catalog.image import StreamEntry, TableEntry, ViewEntry
+from engine.catalog.image import StreamEntry, TableEntry
 from engine.execution.work import Work
 from engine.ingest.file_rows import FileRows
 from engine.ingest.insert import InsertTarget, make_target
@@ -42,6 +43,8 @@ from views.model.steps import pipeline_expressions
 from views.model.trees import uses_now
 from views.upkeep.chain import Chain
 from views.upkeep.commit_buffers import is_large
+from views.upkeep.export.state_values import zeroed
+from views.upkeep.lifecycle import emptied_view
 
 HINT = "The option is a table, a query over tables, or a .csv or .parquet file, with columns of the stream."
 
@@ -103,9 +106,34 @@ class Backfill:
 
         self.work.server.transactions.begin_tables(transaction, note=note)
 
-    def fill(self, entry: ViewEntry) -> None:
-        """Let the states of the view begin with the rows. Raises SqlError, 57014 when cancelled."""
-        chains = [state.chain for state in entry.states]
+    def fill(self, chains: Sequence[Chain]) -> None:
+        """Let new states of the view begin with the rows. Raises SqlError, 57014 when cancelled."""
+        self._read(chains)
+        for chain in chains:
+            chain.state.is_filled = True
+        # One of them takes what is left for all.
+        chains[0].state.completes = lambda: self._catch_up(chains)
+
+    def fill_added(self, chains: Sequence[Chain]) -> None:
+        """Let aggregates that were added to states count the rows, and no other aggregate. Raises
+        as `fill`.
+        """
+        sides = [emptied_view(chain, chain.state_oid) for chain in chains]
+        self._read(sides)
+        for chain, side in zip(chains, sides, strict=True):
+            chain.state.completes = partial(self._complete, chain, side, sides)
+
+    def _complete(self, chain: Chain, side: Chain, sides: Sequence[Chain]) -> None:
+        """Add what the added aggregates have counted in `side` to the groups that a state has
+        inherited.
+        """
+        self._catch_up(sides)
+        grouping = chain.state.program.grouping
+        newest = max(slot.generation for slot in grouping.inputs)
+        chain.state.groups.add(zeroed(table, grouping, newest) for table in side.state.groups.merged.tables)
+
+    def _read(self, chains: Sequence[Chain]) -> None:
+        """Count the rows in states that nobody reads yet."""
         for chain in chains:
             refuse_unlike(chain)
         work, running = self.work, self.work.server.transactions.backfills
@@ -122,12 +150,8 @@ class Backfill:
             self._catch_up(chains)
         finally:
             running.remove(self.progress)
-        for chain in chains:
-            chain.state.is_filled = True
-        # One of them takes what is left for all.
-        chains[0].state.completes = lambda: self._catch_up(chains)
 
-    def _catch_up(self, chains: list[Chain]) -> None:
+    def _catch_up(self, chains: Sequence[Chain]) -> None:
         """Count the tuples that came since the snapshot."""
         ring = self.stream.stream.ring
         while self.position < (end := ring.tuples_count):
@@ -145,7 +169,7 @@ class Backfill:
         for chain in chains:
             chain.state.groups.merge(chain.state.groups.swap())
 
-    def _count(self, chains: list[Chain], rows: Morsel) -> None:
+    def _count(self, chains: Sequence[Chain], rows: Morsel) -> None:
         for chain in chains:
             groups = chain.state.groups
             try:
@@ -154,15 +178,20 @@ class Backfill:
                 raise view_error(chain, error) from None
             if is_large(groups.buffer.local):
                 groups.merge(groups.swap())
-        caps = chains[0].definition.caps
-        counts = [chain.state.groups.counts for chain in chains]
-        total = sum(one.groups + one.groups_waiting for one in counts)
-        size = sum(chain.state.bytes_count for chain in chains)
-        most = caps.bytes_max or self.work.server.config.view_bytes_max
-        if 0 < caps.groups_max < total or 0 < most < size:
-            message = f'view "{chains[0].definition.shown}" would have {total:,} groups of {size:,} bytes'
-            detail = f"Its max_groups is {caps.groups_max:,}, and it may have {most:,} bytes; 0 is no limit."
-            raise SqlError("53200", message, detail=detail)
+        require_caps(chains, self.work)
+
+
+def require_caps(chains: Sequence[Chain], work: Work) -> None:
+    """Raise 53200 where states of one view have more than its caps allow."""
+    caps = chains[0].definition.caps
+    counts = [chain.state.groups.counts for chain in chains]
+    total = sum(one.groups + one.groups_waiting for one in counts)
+    size = sum(chain.state.bytes_count for chain in chains)
+    most = caps.bytes_max or work.server.config.view_bytes_max
+    if 0 < caps.groups_max < total or 0 < most < size:
+        message = f'view "{chains[0].definition.shown}" would have {total:,} groups of {size:,} bytes'
+        detail = f"Its max_groups is {caps.groups_max:,}, and it may have {most:,} bytes; 0 is no limit."
+        raise SqlError("53200", message, detail=detail)
 
 
 def new_backfill(statement: CreateView, bound: BoundQuery, work: Work) -> Backfill:

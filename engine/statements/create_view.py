@@ -7,7 +7,7 @@ with the catalog of that time, so that it holds up nobody else. Must not know me
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from engine.execution.work import Work
 from engine.ingest.transform_views import defined_transform
 from engine.ingest.transforms import StreamTransform, streams_of
 from engine.spark.awaited_pipelines import AwaitedPipelines, PipelineNeededError
-from engine.statements.backfill import new_backfill
+from engine.statements.backfill import Backfill, new_backfill
 from engine.storage.errors import disk_error
 from engine.storage.kernel_files import KernelNeededError
 from engine.tables.sequence_functions import in_session
@@ -101,8 +101,8 @@ async def create_view(statement: CreateView, work: Work) -> None:
         if not work.identity.bypasses():
             work.identity.checks(image).check(statement)
     before = replaced_view(statement, image)
-    if statement.backfill is not None and (before or statement.is_transform or not reads_stream(bound, image)):
-        raise not_supported("WITH (backfill) for what is no new continuous view")
+    if statement.backfill is not None and (statement.is_transform or not reads_stream(bound, image)):
+        raise not_supported("WITH (backfill) for what is no continuous view")
     if before is not None:
         await work.threads.in_worker(interrupted, replace_before, statement, before, captured, bound, work)
         await with_tables(work, settle_output, statement.name, work.server.stream_options)
@@ -167,7 +167,7 @@ def build(statement: CreateView, captured: SessionSettings, bound: BoundQuery, w
         backfill.begin()
     entry = build_continuous(statement, bound, work.image, captured, engines_of(work))
     if backfill is not None:
-        backfill.fill(entry)
+        backfill.fill([state.chain for state in states_of(entry)])
     for state in states_of(entry):
         work.transaction.built.append(state.chain)
         for notice in state.chain.notices:
@@ -187,6 +187,9 @@ def replace_before(
     statement: CreateView, before: ViewEntry, captured: SessionSettings, bound: BoundQuery, work: Work
 ) -> None:
     """Put a view in the place of an existing one."""
+    backfill = None if statement.backfill is None else new_backfill(statement, bound, work)
+    if backfill is not None:
+        backfill.begin()
     image, built, notices = replace_view(
         statement,
         before,
@@ -202,11 +205,28 @@ def replace_before(
             require_unwritten(chain, work)
             # Again at the commit; what the transaction reads until then is of now.
             chain.state.inherit(work.server.catalog.lock)
+    if backfill is not None:
+        fill_replaced(backfill, statement, built)
     work.transaction.built += built
     refuse_unread(require_view(image.entries[statement.name]), work)
     for text, detail in notices:
         work.notice("00000", text, detail=detail)
     work.transaction.change_catalog(image)
+
+
+def fill_replaced(backfill: Backfill, statement: CreateView, built: Sequence[Chain]) -> None:
+    """Let what is new in a replaced view count rows that are there.
+
+    Raises 22023 where nothing is new.
+    """
+    if statement.reset:
+        backfill.fill(built)
+        return
+    grown = [chain for chain in built if chain.state.inherits is not None]
+    if not grown:
+        hint = "Leave the option out: the view has counted all that the new query asks for."
+        raise SqlError("22023", "a backfill has nothing to count", hint=hint)
+    backfill.fill_added(grown)
 
 
 def require_unwritten(chain: Chain, work: Work) -> None:

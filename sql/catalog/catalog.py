@@ -13,7 +13,7 @@ from sql.catalog.search_path import path_names, path_text
 from sql.names.relation_keys import TEMPORARY, temporary_schema
 from sql.times.input_styles import USUAL, InputStyles, input_styles
 from sql.tree.expressions import Call, Case, Column, Expression, Literal
-from sql.tree.relations import BoundQuery
+from sql.tree.relations import BoundQuery, Schema
 from sql.types.datatypes import TIMESTAMPTZ, SqlType
 from sql.types.enums import EnumType
 
@@ -166,6 +166,8 @@ class RelationDescription:
         key_now: the key of today where `name` is that of the time of a definition.
         row_keys: of a continuous view, the places of the columns by which its rows are told apart,
             None where none are known.
+        group_keys: the keys of the groups that it keeps; of a state of a view, too.
+        number: of a state in its view, from 0.
     """
 
     name: str
@@ -179,6 +181,8 @@ class RelationDescription:
     disabled: str = ""
     key_now: str = ""
     row_keys: tuple[int, ...] | None = None
+    group_keys: Schema = ()
+    number: int = 0
 
     @property
     def scanned(self) -> str:

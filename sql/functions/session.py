@@ -39,9 +39,11 @@ def of_session(canonical: str, signatures: str, names: str = "", waits: bool = F
 
 
 # Calls that change a continuous view, in a SELECT of nothing else.
-VIEW_CHANGES = ("activate", "deactivate", "truncate_continuous_view")
+IMPORT = "import_state"
+VIEW_CHANGES = ("activate", "deactivate", "truncate_continuous_view", IMPORT)
 FUNCTIONS = (
-    *(Function(name, name, "text > void", strict=False, volatility=VOLATILE) for name in VIEW_CHANGES),
+    *(Function(name, name, "text > void", strict=False, volatility=VOLATILE) for name in VIEW_CHANGES[:3]),
+    Function(IMPORT, IMPORT, "text text > int8", strict=False, volatility=VOLATILE),
     of_session("nextval", "text > int8"),
     of_session("currval", "text > int8"),
     of_session("lastval", "> int8"),

@@ -321,6 +321,21 @@ class VersionRead:
 
 
 @dataclass(frozen=True)
+class StateRead:
+    """A read of what a continuous view keeps of each group.
+
+    Attributes:
+        name: of the scan that stands for the read.
+        view: the key of the view.
+        state: the name of the state.
+    """
+
+    name: str
+    view: str
+    state: str
+
+
+@dataclass(frozen=True)
 class BoundQuery:
     """A bound SELECT: its tree, the types of its parameters, and what its answer depends on besides
     the data.
@@ -338,6 +353,7 @@ class BoundQuery:
         calls: the functions that the tree calls.
         told: the columns of the answer as clients are told of them.
         versions: reads of views as versions before the query runs.
+        states: reads of what views keep.
     """
 
     root: Relation
@@ -353,6 +369,7 @@ class BoundQuery:
     calls: frozenset[str] = frozenset()
     told: Schema = ()
     versions: tuple[VersionRead, ...] = ()
+    states: tuple[StateRead, ...] = ()
 
 
 def project(relation: Relation, items: tuple[tuple[str, Expression], ...]) -> Relation:

@@ -15,7 +15,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from sql.catalog.catalog import ColumnDescription, RelationDescription
-from sql.tree.relations import Schema
+from sql.tree.relations import OutputColumn, Schema
 from views.model.definition import StateDefinition
 from views.model.plan import Plan
 from views.model.steps import uses_arrival
@@ -163,7 +163,9 @@ class Chain:
         """The relation that bind sees."""
         columns = tuple(ColumnDescription(column.name, column.type) for column in self.schema)
         keys = view_keys(self.plan)
-        return RelationDescription(self.name, "view", self.definition.oid, columns, row_keys=keys)
+        groups = tuple(OutputColumn(name, key.type) for name, key in self.plan.maintained.keys)
+        oid, number = self.definition.oid, self.identity.number or 0
+        return RelationDescription(self.name, "view", oid, columns, row_keys=keys, group_keys=groups, number=number)
 
     @property
     def joins_at_arrival(self) -> bool:

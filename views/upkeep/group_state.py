@@ -11,7 +11,7 @@ end one by one. Must not know views, nor plans.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
@@ -168,6 +168,12 @@ class GroupState:
             for table in tables:
                 self.merged.merge(table)
                 self.taken.remove(table)
+
+    def add(self, tables: Iterable[GroupTable]) -> None:
+        """Merge tables that were never committed into the merged groups."""
+        with self.refresh_lock:
+            for table in tables:
+                self.merged.merge(table)
 
     def forget_passed(self, place: KeyPlace, oldest: int, now_us: int) -> None:
         """Give up the merged groups whose key is smaller than `oldest`, or NULL, if they are many.

@@ -11,6 +11,7 @@ from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ringbuffer.groups.hash_table import GroupTable
 from sql.errors import SqlError
 from sql.tree.relations import BoundQuery, Relation, Schema
 from views.model.definition import StateDefinition, ViewDefinition
@@ -39,12 +40,14 @@ class Heritage:
             not counted what came before.
         from_now: and with other conditions.
         now_us: the present time.
+        is_backfilled: what is added counts rows that were there, too.
     """
 
     chain: Chain
     grows: bool = False
     from_now: bool = False
     now_us: int = 0
+    is_backfilled: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ def build_view(
     if heir_of is not None:
         known = heir_of.chain
         groups = None if gained else known.state.groups
-        told = tuple((text, heir_of.now_us) for text in gained)
+        told = () if heir_of.is_backfilled else tuple((text, heir_of.now_us) for text in gained)
         identity = replace(identity, since=known.identity.since + told)
     # Kernels come first: a caller that compiles them elsewhere builds the view again, and nothing
     # before was done in vain.
@@ -201,6 +204,13 @@ def emptied_view(view: Chain, oid: int) -> Chain:
     """Return a view that begins anew, with the oid of another state."""
     identity = replace(view.identity, oid=oid, since=())
     return _successor(view, view.state.emptied(), identity, view.schema)
+
+
+def enriched_view(view: Chain, oid: int, table: GroupTable) -> Chain:
+    """Return a view that goes on with its groups and those of a table, with the oid of another
+    state.
+    """
+    return _successor(view, view.state.enriched(table), replace(view.identity, oid=oid), view.schema)
 
 
 def _successor(view: Chain, state: ViewState, identity: StateDefinition, schema: Schema) -> Chain:

@@ -10,13 +10,16 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 
+from ringbuffer.groups.hash_table import GroupTable
 from ringbuffer.memory.columns import Morsel
 from ringbuffer.pages.pages import Page
+from sql.tree.relations import OutputColumn
 from views.codegen.state_size import keeps_texts
 from views.model.nodes import FinishStep
 from views.model.plan import Plan
@@ -26,6 +29,7 @@ from views.share.reuse import covered_grouping
 from views.upkeep.commit_buffers import TABLES_WAITING_MAX, CommitBuffer
 from views.upkeep.export.finish import CompiledStep
 from views.upkeep.export.groups import read_groups, read_made_groups
+from views.upkeep.export.state_values import states_of_table
 from views.upkeep.export.to_arrow import to_arrow
 from views.upkeep.group_state import GroupState
 from views.upkeep.join_tables import joined, rows_from_bytes, without_joins
@@ -48,6 +52,7 @@ class ViewState:
         inherits: the state whose groups this one begins with, at its commit.
         is_filled: it begins with groups.
         completes: called at the commit with which it begins, while no other one goes on.
+        added: groups of which it begins with besides.
     """
 
     def __init__(
@@ -74,12 +79,21 @@ class ViewState:
         self.inherits: ViewState | None = None
         self.is_filled = False
         self.completes: Callable[[], None] | None = None
+        self.added: tuple[GroupTable, ...] = ()
 
     def emptied(self) -> ViewState:
         """Return a state with the same program, and no rows."""
         state = copy.copy(self)
         state.groups = no_groups(self.program, self.groups.queue_max)
-        state.inherits, state.is_filled = None, False
+        state.inherits, state.is_filled, state.completes, state.added = None, False, None, ()
+        return state
+
+    def enriched(self, table: GroupTable) -> ViewState:
+        """Return a state with the same program, which begins with the groups of this one and of a
+        table.
+        """
+        state = self.emptied()
+        state.inherits, state.added = self, (table,)
         return state
 
     def inherit(self, commit_lock: AbstractContextManager[object]) -> None:
@@ -97,6 +111,8 @@ class ViewState:
             partitions.import_(form.converted(table, copies=True) for table in merged)
             for table in unmerged:
                 partitions.merge(form.converted(table))
+        for table in self.added:
+            partitions.merge(table)
         self.groups.replace(partitions)
         self.groups.passed_us = self.inherits.groups.passed_us
         self.is_filled = True
@@ -159,6 +175,25 @@ class ViewState:
         """
         with self.groups.refresh_lock:
             return pa.concat_tables(self.groups.merged.read(lambda table: self.rows_of(table, now_us)))
+
+    def keys_and_states(self, commit_lock: AbstractContextManager[object]) -> pa.Table:
+        """Return the keys of all groups and the state of each, as they are now: arrow_schema of
+        the keys, then `binary`.
+        """
+        merged = self.groups.new_partitions()
+        with self.groups.contents(commit_lock) as (tables, unmerged):
+            merged.import_(table.copy() for table in tables)
+            for table in unmerged:
+                merged.merge(table)
+        grouping = replace(self.program.grouping, aggregates=())
+        keys = tuple(OutputColumn(f"key{number}", key.type) for number, key in enumerate(grouping.keys))
+        found = []
+        for table in merged.tables:
+            states = states_of_table(table, self.program)
+            shown = to_arrow(read_groups(table, grouping), keys).columns if keys else []
+            names = [*(key.name for key in keys), "state"]
+            found.append(pa.Table.from_arrays([*shown, states], names=names))
+        return pa.concat_tables(found)
 
     def export_groups(self) -> tuple[pa.Table, list[int]]:
         """Return the groups, where `export` fails, and the columns of aggregates that are out of

@@ -19,7 +19,7 @@ from sql.catalog.schemas import find_type
 from sql.errors import SqlError
 from sql.parse.syntax import Body, CommonTable, FunctionCall, Query
 from sql.tree.expressions import Column, Expression, Parameter
-from sql.tree.relations import Limit, LockedRead, Project, Relation, Schema, VersionRead
+from sql.tree.relations import Limit, LockedRead, Project, Relation, Schema, StateRead, VersionRead
 from sql.types.datatypes import UNKNOWN, SqlType
 from sql.types.enums import EnumType
 
@@ -151,6 +151,7 @@ class BindContext:
     views: dict[str, Relation] = field(default_factory=dict)
     locked: list[LockedRead] = field(default_factory=list)
     versions: list[VersionRead] | None = None
+    states: list[StateRead] = field(default_factory=list)
     identified: frozenset[int] = frozenset()
     references: References = field(default_factory=References)
 

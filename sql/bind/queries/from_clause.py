@@ -22,7 +22,7 @@ from sql.bind.notes import Key, NotedPair, NotedPlace
 from sql.bind.queries.common_tables import column_names, common_relation
 from sql.bind.queries.session_windows import in_sessions
 from sql.bind.queries.time_windows import windowed
-from sql.bind.queries.view_versions import bind_changes
+from sql.bind.queries.view_versions import bind_changes, bind_states
 from sql.bind.readers import as_read
 from sql.bind.sharing import shared
 from sql.catalog.catalog import Catalog, ColumnDescription, KnowsSystem, RelationDescription
@@ -114,10 +114,10 @@ def bind_one(item: FromItem, context: BindContext, base: Outer | None, hidden: S
             with context.inside(context.outer if item.lateral else blind(context, base, hidden)):
                 relation = context.queries.relation(item.query, context)
             return aliased(relation, item.alias, item.column_aliases)
-        case FunctionTable(calls=(FunctionCall(name="changes_of", schema=None) as node,)) if not candidates(
-            context.catalog, context.settings, node
+        case FunctionTable(calls=(FunctionCall(name="changes_of" | "state_of", schema=None) as node,)) if (
+            not candidates(context.catalog, context.settings, node)
         ):
-            return bind_changes(item, context)
+            return (bind_changes if node.name == "changes_of" else bind_states)(item, context)
         case FunctionTable():
             scope = Scope(outer=context.outer, same_level=context.outer is not base)
             return bind_function_table(item, Binder(scope, context, "functions in FROM", in_from=True))

@@ -86,8 +86,8 @@ def bind_query(
     below = [*(one.root for one in locked), *(part for one in read for part in (one.root, one.since) if part)]
     roots = [root, *below]
     names = frozenset(scan.name for one in roots for scan in scans(one))
-    names -= {*(one.name for one in locked), *(one.name for one in read)}
-    stable = context.stable or bool(locked or read)
+    names -= {*(one.name for one in locked), *(one.name for one in read), *(one.name for one in context.states)}
+    stable = context.stable or bool(locked or read or context.states)
     found, named = context.references, frozenset(context.named)
     return BoundQuery(
         root,
@@ -103,6 +103,7 @@ def bind_query(
         frozenset(name for one in roots for name in calls(one)),
         told_schema(root, named, catalog),
         read,
+        tuple(context.states),
     )
 
 

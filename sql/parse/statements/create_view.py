@@ -127,6 +127,8 @@ def create_view(cursor: Cursor) -> CreateView:
             raise SqlError("22023", f'parameter "{option}" is one of CREATE OR REPLACE VIEW')
     if how is not None and reset in ON:
         raise SqlError("22023", "replace = from_now keeps what reset = true forgets")
+    if how is not None and backfill is not None:
+        raise SqlError("22023", "replace = from_now counts no rows of a backfill")
     cursor.expect("as")
     query_offset = cursor.token.start
     cursor.parameters_allowed = False
