@@ -53,8 +53,10 @@ def test_every_node_of_trees_is_made_somewhere() -> None:
     kinds = {
         kind for module in TREES for kind in vars(module).values() if is_dataclass(kind) and isinstance(kind, type)
     }
-    # Reads of versions are those of a session: tests/engine/scans/test_view_versions.py makes them.
-    assert kinds - seen - {SqlType, sql.tree.relations.VersionRead} == set()
+    # Reads of versions and states are those of a session: tests/engine/scans/test_view_versions.py
+    # and tests/engine/statements/test_import_state.py make them.
+    of_sessions = {sql.tree.relations.VersionRead, sql.tree.relations.StateRead}
+    assert kinds - seen - {SqlType, *of_sessions} == set()
 
 
 def test_no_two_statements_are_the_same() -> None:
