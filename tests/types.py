@@ -7,12 +7,13 @@ from decimal import Decimal
 from random import Random
 
 from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
-from sql.types.datatypes import LiteralValue, SqlType
+from sql.types.datatypes import OIDS_OF_NAMES, LiteralValue, SqlType
 from sql.values.jsonb_text import jsonb_value
 from sql.values.literals import apply_modifier
 from sql.values.network_addresses import cidr_of
 
 DAY_US = 86_400_000_000
+OIDS = frozenset({"oid", "xid", "cid", "xid8", *OIDS_OF_NAMES})
 TEXTS = (
     "",
     "a",
@@ -96,7 +97,7 @@ def random_new_value(kind: SqlType, numbers: Random) -> LiteralValue:
             return numbers.choice(JSONS)
         case "jsonb":
             return jsonb_value(numbers.choice(JSONS))
-        case "oid" | "regproc" | "regclass" | "regtype" | "regnamespace" | "regrole":
+        case family if family in OIDS:
             return numbers.choice((0, 1, (1 << 32) - 1, draw(0, 99_999)))
         case "char":
             return numbers.choice(("", "a", "b", "\\"))

@@ -83,7 +83,7 @@ def _made(
         shaped.is_of_text = True
         shaped.refresh(image, settings)
         bound = bind_insert(plain.statement, image, settings.captured(), None)
-        if not isinstance(shaped.bound, BoundInsert):
+        if not isinstance(shaped.bound, BoundInsert) or bound.returning is not None:
             return None
         kinds = zip(values, shaped.parameter_types, strict=True)
         given = tuple(Literal(input_value(constant(value), kind), kind) for value, kind in kinds)

@@ -242,7 +242,7 @@ def _make_shape(prepared: Prepared, image: CatalogImage, engine: QueryEngine) ->
     entry = image.entries.get(bound.relation.name)
     if isinstance(entry, TableEntry):
         return _make_table_rows(bound, entry, len(prepared.parameter_types))
-    if not isinstance(entry, StreamEntry) or not isinstance(bound.source, Values):
+    if not isinstance(entry, StreamEntry) or not isinstance(bound.source, Values) or bound.returning is not None:
         return None
     rows = bound.source.rows
     if bound.stable and any(item.type.family == "oid" for item in rows[0] if isinstance(item, Literal)):

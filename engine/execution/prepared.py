@@ -24,6 +24,7 @@ from sql.bind.writes.update import BoundUpdate, bind_update
 from sql.catalog.catalog import Catalog, SessionSettings
 from sql.errors import SqlError
 from sql.parse.parse import parse
+from sql.parse.statements.create_table import CreateTable
 from sql.parse.statements.cursors import Declare
 from sql.parse.statements.declaration import Empty, Statement
 from sql.parse.statements.delete import Delete
@@ -33,6 +34,7 @@ from sql.parse.statements.select import Select
 from sql.parse.statements.subscribe import Subscribe
 from sql.parse.statements.update import Update
 from sql.parse.statements.variables import Show
+from sql.parse.syntax import Query
 from sql.settings.settings import Settings
 from sql.settings.table import canonical_name
 from sql.times.input_styles import InputStyles
@@ -152,6 +154,10 @@ class Prepared:
         elif isinstance(statement, Explain):
             kind = JSON if statement.options.get("format") == "json" else TEXT
             self.schema = (OutputColumn("QUERY PLAN", kind),)
+            if isinstance(statement.statement, Select):
+                self._keep_types(statement.statement.query, catalog, captured)
+        elif isinstance(statement, CreateTable) and statement.query is not None:
+            self._keep_types(statement.query, catalog, captured)
         if not first and before[0] != self.schema and not self.is_of_text:
             self.schema, self.bound, self.parameter_types = before
             raise SqlError("0A000", "cached plan must not change result type", routine="RevalidateCachedQuery")
@@ -170,6 +176,10 @@ class Prepared:
         self.bound = bind_query(select.query, catalog, settings, self.declared, locks=True, versions=True)
         self.schema = self.bound.told
         self.parameter_types = self.bound.parameters
+
+    def _keep_types(self, query: Query, catalog: Catalog, settings: SessionSettings) -> None:
+        """Keep the types of the parameters of a query, which is bound anew when it runs."""
+        self.parameter_types = bind_query(query, catalog, settings, self.declared).parameters
 
     def _keep(self, bound: BoundInsert | BoundUpdate | BoundDelete) -> None:
         self.bound = bound

@@ -27,6 +27,7 @@ from sql.errors import SqlError
 from sql.parse.statements.declaration import Statement
 from sql.settings.settings import Settings
 from sql.tree.expressions import Literal
+from sql.types.datatypes import SqlType
 from views.model.protocols import UpperExecutor
 from views.upkeep.refresh import Reader
 
@@ -99,6 +100,11 @@ class Work:
         return StatementReader(
             server.engines, server.transactions, transaction, image, reader, scanning, self.sequences
         )
+
+    @property
+    def parameter_types(self) -> tuple[SqlType, ...] | None:
+        """The types of the parameters, None where there are none."""
+        return tuple(one.type for one in self.parameters) or None
 
     @property
     def image(self) -> CatalogImage:

@@ -11,7 +11,7 @@ from engine.execution.outcome import Outcome
 from engine.execution.registry import handles
 from engine.execution.work import Work
 from sql.bind.queries.query import bind_query
-from sql.bind.substitute import substitute_now
+from sql.bind.substitute import substitute_now, substitute_parameters
 from sql.bind.writes.write_target import stored
 from sql.parse.statements.create_table import CreateTable
 from sql.tree.expressions import Column
@@ -36,12 +36,13 @@ async def create_table(statement: CreateTable, work: Work) -> Outcome:
 def fill(statement: CreateTable, changed: TableWork, work: Work) -> int:
     """Make the table of a query and give it the query's rows; return their number."""
     assert statement.query is not None
-    bound = bind_query(statement.query, changed.image, changed.settings)
+    bound = bind_query(statement.query, changed.image, changed.settings, work.parameter_types)
     work.identity.require(changed.image, bound)
     entry = build_table_as(statement, bound.root.schema, changed)
     if not statement.with_data:
         return 0
-    roots = [substitute_now(bound.root, work.transaction.now_us)]
+    root = substitute_parameters(bound.root, work.parameters) if work.parameters else bound.root
+    roots = [substitute_now(root, work.transaction.now_us)]
     (root,), inputs = work.reader(changed.image).scan_inputs(bound.relations, roots)
     items = tuple(
         (column.name, stored(Column(index, found.name, found.type), column))

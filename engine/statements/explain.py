@@ -10,7 +10,7 @@ from engine.execution.reading import scan_settings
 from engine.execution.registry import handles
 from engine.execution.work import Work
 from engine.statements.explain_analyze import facts_measured
-from engine.statements.explaining import Measured, explain, is_on
+from engine.statements.explaining import Given, Measured, explain, is_on
 from engine.statements.select import read_query
 from sql.bind.queries.query import bind_query
 from sql.errors import not_supported
@@ -25,13 +25,12 @@ async def explain_statement(statement: Explain, work: Work) -> Outcome:
     """Tell how a statement is done. Raises the errors of the SELECT before those of options."""
     if statement.wrong is not None:
         if isinstance(statement.statement, Select):
-            bind_query(statement.statement.query, work.image, work.settings.captured())
+            bind_query(statement.statement.query, work.image, work.settings.captured(), work.parameter_types)
         raise statement.wrong
     facts = await measured(statement, work) if is_on(statement, "analyze") else None
-    scanning = scan_settings(work.settings, work.transaction)
-    lines = await work.threads.in_worker(
-        explain, statement, work.server.engines, work.image, work.settings.captured(), scanning, work.identity, facts
-    )
+    scanning, settings = scan_settings(work.settings, work.transaction), work.settings.captured()
+    given = Given(work.identity, work.parameters, facts)
+    lines = await work.threads.in_worker(explain, statement, work.server.engines, work.image, settings, scanning, given)
     kind = JSON if statement.options.get("format") == "json" else TEXT
     return text_outcome("EXPLAIN", ["QUERY PLAN"], [[line] for line in lines], kind)
 
@@ -45,7 +44,7 @@ async def measured(statement: Explain, work: Work) -> Measured:
     before = {view: view.upkeep.versions_count for view in work.image.chains}
 
     def bound_to(image: CatalogImage) -> BoundQuery:
-        return bind_query(select.query, image, work.settings.captured())
+        return bind_query(select.query, image, work.settings.captured(), work.parameter_types)
 
     began_s = perf_counter()
     image, bound, reading = await read_query(select.text, bound_to, work)

@@ -30,11 +30,12 @@ from engine.tables.sequence_functions import SequenceSession, in_session, uses_s
 from sql.bind.queries.origins import RELATIONS
 from sql.bind.queries.query import bind_query
 from sql.bind.readers import with_zone
-from sql.bind.substitute import substitute_now
+from sql.bind.substitute import substitute_now, substitute_parameters
 from sql.catalog.catalog import SessionSettings
 from sql.names.relation_keys import name_of
 from sql.parse.statements.create_view import CreateView
 from sql.parse.statements.explain import Explain
+from sql.tree.expressions import Literal
 from sql.tree.needed_columns import needed_columns
 from sql.tree.relations import BoundQuery, Relation, Scan
 from sql.tree.walks import rewrite_everywhere, scans
@@ -101,6 +102,21 @@ class Measured:
         return {"Actual Total Time": round(self.passed_s * 1000, 3), "Actual Rows": self.rows_count, "Actual Loops": 1}
 
 
+@dataclass(frozen=True)
+class Given:
+    """The part of an EXPLAIN that comes from its session.
+
+    Attributes:
+        identity: checks what may be read.
+        parameters: the values of the SELECT's parameters.
+        measured: of the same SELECT, which has run.
+    """
+
+    identity: Identity
+    parameters: tuple[Literal, ...] = ()
+    measured: Measured | None = None
+
+
 def is_on(statement: Explain, name: str) -> bool:
     """Tell whether an option of EXPLAIN is given and not off."""
     return parse_bool(statement.options.get(name, "off")) is True
@@ -112,18 +128,18 @@ def explain(
     image: CatalogImage,
     settings: SessionSettings,
     scanning: ScanSettings,
-    identity: Identity,
-    measured: Measured | None = None,
+    given: Given,
 ) -> list[str]:
     """Return the plan of a SELECT or a CREATE VIEW, one string per line. Raises its errors.
 
-    identity: checks what may be read. measured: of the same SELECT, which has run. The form JSON is
-    a single string, in which a line break is one.
+    The form JSON is a single string, in which a line break is one.
     """
-    explained = statement.statement
+    explained, identity, measured = statement.statement, given.identity, given.measured
     if isinstance(explained, CreateView):
         settings = creating_settings(explained, settings.shared())
-    bound = bind_query(explained.query, image, settings)
+    bound = bind_query(explained.query, image, settings, [one.type for one in given.parameters] or None)
+    if given.parameters:
+        bound = replace(bound, root=substitute_parameters(bound.root, given.parameters))
     if not isinstance(explained, CreateView) or reads_stream(bound, image):
         identity.require(image, bound)
     told = replacing_lines(explained, bound, image, settings) if isinstance(explained, CreateView) else []

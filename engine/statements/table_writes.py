@@ -27,6 +27,7 @@ from sql.bind.writes.insert import BoundInsert
 from sql.bind.writes.on_conflict import BoundConflict
 from sql.bind.writes.update import BoundUpdate
 from sql.bind.writes.write_target import ROWS
+from sql.catalog.catalog import RelationDescription
 from sql.errors import SqlError
 from sql.tree.expressions import Call, Column, Expression, Literal
 from sql.tree.relations import OutputColumn, Project, Relation, Scan, Values
@@ -176,18 +177,7 @@ class TableWriter:
         return [name for arbiter in conflict.arbiters for name in arbiter.names]
 
     def _outcome(self, word: str, count: int, returning: Relation | None, rows: pa.Table) -> Outcome:
-        if returning is None:
-            return Outcome(f"{word} {count}")
-        schema = returned(returning, self.entry.description)
-        return Outcome(f"{word} {count}", schema, self._projected(returning, rows))
-
-    def _projected(self, returning: Relation, rows: pa.Table) -> pa.Table:
-        """Return the rows as RETURNING shows them; plain columns need no engine."""
-        items = returning.items if isinstance(returning, Project) else ()
-        if items and all(isinstance(item, Column) for _, item in items):
-            columns = [rows.column(item.index) for _, item in items if isinstance(item, Column)]
-            return pa.Table.from_arrays(columns, schema=arrow_schema(returning.schema))
-        return self.transaction.query(returning, {**self.inputs, ROWS: rows})
+        return told(f"{word} {count}", returning, self.entry.description, rows, self.transaction, self.inputs)
 
     def _numbers(self, indexes: Sequence[int]) -> list[int]:
         return [self.entry.description.columns[index].number for index in indexes]
@@ -195,6 +185,28 @@ class TableWriter:
     def _named(self, rows: pa.Table) -> pa.Table:
         """Return the rows under the names that the table's columns have."""
         return rows.rename_columns([column.name for column in self.entry.description.columns])
+
+
+def told(
+    tag: str,
+    returning: Relation | None,
+    target: RelationDescription,
+    rows: pa.Table,
+    transaction: TableTransaction,
+    inputs: Mapping[str, pa.Table],
+) -> Outcome:
+    """Return the outcome of a statement that has written rows of `target`, with what RETURNING
+    shows of them; plain columns need no engine.
+    """
+    if returning is None:
+        return Outcome(tag)
+    items = returning.items if isinstance(returning, Project) else ()
+    if items and all(isinstance(item, Column) for _, item in items):
+        columns = [rows.column(item.index) for _, item in items if isinstance(item, Column)]
+        shown = pa.Table.from_arrays(columns, schema=arrow_schema(returning.schema))
+    else:
+        shown = transaction.query(returning, {**inputs, ROWS: rows})
+    return Outcome(tag, returned(returning, target), shown)
 
 
 def is_number(expression: Expression) -> bool:

@@ -20,13 +20,15 @@ from engine.execution.registry import handles
 from engine.execution.work import Work
 from engine.ingest.insert import InsertTarget, evaluate_rows, make_target
 from engine.statements.literal_insert import LiteralInsert, bind_literal_insert, with_rows
-from engine.statements.table_writes import BoundWrite, TableWriter, queries_of, settled, with_queries
+from engine.statements.table_writes import BoundWrite, TableWriter, queries_of, settled, told, with_queries
+from engine.streams.stream import seen
 from engine.tables.sequence_functions import ANSWERED, uses_sequences
 from ringbuffer.memory.arrow import morsel_from_arrow
 from sql.bind.substitute import substitute_parameters
 from sql.bind.writes.delete import BoundDelete, bind_delete
 from sql.bind.writes.insert import BoundInsert, bind_insert
 from sql.bind.writes.update import BoundUpdate, bind_update
+from sql.bind.writes.write_target import columns_schema
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import found_key
 from sql.errors import SqlError
@@ -34,6 +36,7 @@ from sql.parse.statements.delete import Delete
 from sql.parse.statements.insert import Insert
 from sql.parse.statements.update import Update
 from sql.tree.relations import Values
+from views.model.arrow_schema import arrow_schema
 
 MORSEL_ROWS = 65_536
 Write = Insert | LiteralInsert | Update | Delete
@@ -55,7 +58,7 @@ async def insert(statement: Insert, work: Work) -> Outcome:
     """Insert the rows of a list or of a query."""
     image = work.image
     entry = target_of(statement, image, work.settings.captured())
-    if statement.query is not None or not isinstance(entry, StreamEntry):
+    if statement.query is not None or statement.returning or not isinstance(entry, StreamEntry):
         return await write(statement, work)
     bound = await work.threads.with_text(statement.text, bound_write, statement, image, work)
     assert isinstance(bound, BoundInsert)
@@ -123,17 +126,27 @@ def write_bound(statement: Write, image: CatalogImage, bound: BoundWrite, work: 
     inputs |= read_locked(tables, bound.locked, inputs, read_only=False)
     if isinstance(entry, StreamEntry):
         assert isinstance(bound, BoundInsert), bound
-        stage = staged(entry, bound, tables.query(bound.source, inputs), image, work)
+        stage, rows = staged(entry, bound, tables.query(bound.source, inputs), image, work)
+        try:
+            outcome = told(f"INSERT 0 {stage.rows_count}", bound.returning, bound.relation, rows, tables, inputs)
+        except BaseException:
+            stage.close()
+            raise
         transaction.operations.append(stage)
-        return Outcome(f"INSERT 0 {stage.rows_count}")
+        return outcome
     assert isinstance(entry, TableEntry), entry
     refuse_joined(entry.description.name, image.entries.values())
     tables.announce(entry)
     return TableWriter(tables, entry, inputs, now_us, work.settings.time_zone).run(bound)
 
 
-def staged(entry: StreamEntry, bound: BoundInsert, rows: pa.Table, image: CatalogImage, work: Work) -> StatementStage:
-    """Return a query's rows on their way into a stream, staged morsel by morsel."""
+def staged(
+    entry: StreamEntry, bound: BoundInsert, rows: pa.Table, image: CatalogImage, work: Work
+) -> tuple[StatementStage, pa.Table]:
+    """Return a query's rows on their way into a stream, staged morsel by morsel, and for RETURNING
+    these rows with all columns that are seen.
+    """
+    written = [arrow_schema(columns_schema(bound.relation)).empty_table()]
     now_us, zone = work.transaction.now_us, work.settings.time_zone
     target = insert_target(entry, bound, work)
     stage = work.server.transactions.stage(entry, image, now_us)
@@ -141,11 +154,14 @@ def staged(entry: StreamEntry, bound: BoundInsert, rows: pa.Table, image: Catalo
         for start in range(0, rows.num_rows, MORSEL_ROWS):
             work.threads.check_cancelled()
             piece = morsel_from_arrow(rows.slice(start, min(MORSEL_ROWS, rows.num_rows - start)), target.layout)
-            stage.add(target.rows(piece, now_us, zone))
+            made = target.rows(piece, now_us, zone)
+            if bound.returning is not None:
+                written.append(seen(entry.stream, made))
+            stage.add(made)
     except BaseException:
         stage.close()
         raise
-    return stage
+    return stage, pa.concat_tables(written)
 
 
 def insert_target(entry: StreamEntry, bound: BoundInsert, work: Work) -> InsertTarget:

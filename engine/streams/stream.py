@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from engine.streams.activity import StreamActivity
 from engine.streams.failing_rows import FailingRowError, null_error, tell_row
@@ -162,14 +163,17 @@ def whole_rows(stream: Stream, given: Morsel, targets: tuple[int, ...], defaults
     return given
 
 
+def seen(stream: Stream, rows: Morsel) -> pa.Table:
+    """Return whole rows with the columns that `SELECT *` shows, as an Arrow table."""
+    table = morsel_to_arrow(rows, stream.layout_of(rows))
+    return table.select([place for place in stream.places if place < len(stream.layout)])
+
+
 def _null_error(stream: Stream, rows: Morsel, targets: Sequence[int], time_zone: str) -> FailingRowError:
     """Return the error of the first row with a forbidden NULL."""
     row, index = min((int(rows.nulls[index].argmax()), index) for index in stream.not_null if rows.nulls[index].any())
     columns = tuple(column[row : row + 1] for column in rows.data)
-    table = morsel_to_arrow(
-        Morsel(1, columns, tuple(nulls[row : row + 1] for nulls in rows.nulls), rows.heap), stream.layout
-    )
-    table = table.select([place for place in stream.places if place < len(stream.layout)])
+    table = seen(stream, Morsel(1, columns, tuple(nulls[row : row + 1] for nulls in rows.nulls), rows.heap))
     given = [place for place, column in enumerate(stream.columns) if column.number - 1 in targets]
     error = null_error(stream.name, stream.stored[index].name)
     error.row = row

@@ -1,8 +1,7 @@
 """Columns of one-dimensional arrays as text and as PostgreSQL's binary form, from the encoded
 column of their elements.
 
-Enters: an Arrow list array, and its elements encoded as EncodedColumn. Leaves: EncodedColumn. Lower
-bounds are 1.
+Enters: an Arrow list array, and its elements encoded as EncodedColumn. Leaves: EncodedColumn.
 """
 
 from __future__ import annotations
@@ -49,14 +48,19 @@ def text_lists(array: pa.Array, elements: EncodedColumn) -> EncodedColumn:
     return EncodedColumn(frozen(out), ends, valid)
 
 
-def binary_lists(array: pa.Array, elements: EncodedColumn, element_oid: int) -> EncodedColumn:
-    """Return arrays in binary form; `elements` are all values of `array` in binary."""
+def binary_lists(array: pa.Array, elements: EncodedColumn, element_oid: int, lowest: int = 1) -> EncodedColumn:
+    """Return arrays in binary form; `elements` are all values of `array` in binary.
+
+    lowest: the place of an array's first element; of vectors, which have a dimension without
+    elements, too, it is 0.
+    """
     offsets, valid = list_offsets(array), valid_bytes(array)
     first, last = int(offsets[0]), int(offsets[-1])
     size = int(elements.ends[last] - elements.ends[first]) + LENGTH_BYTES * (last - first)
     out = np.empty(size + (HEAD_BYTES + DIMENSION_BYTES) * len(array), dtype=np.uint8)
     ends = np.empty(len(array) + 1, dtype=np.int64)
-    put_binary_lists(elements.data, elements.ends, elements.valid, frozen(offsets), valid, element_oid, out, ends)
+    kind = (element_oid, lowest)
+    put_binary_lists(elements.data, elements.ends, elements.valid, frozen(offsets), valid, kind, out, ends)
     return EncodedColumn(frozen(out), ends, valid)
 
 
@@ -147,14 +151,16 @@ def put_binary_lists(
     present: Bytes,
     offsets: Offsets,
     valid: Bytes,
-    element_oid: int,
+    kind: tuple[int, int],
     out: Bytes,
     ends: Offsets,
 ) -> None:
-    """Write arrays in binary. sources: int64[m + 1], the elements; present: uint8[m] or empty.
+    """Write arrays in binary. sources: int64[m + 1], the elements; present: uint8[m] or empty;
+    kind: the object identifier of the elements' type, and the lower bound.
 
     Offsets, ends: int64[n + 1].
     """
+    element_oid, lowest = kind
     at = 0
     ends[0] = 0
     for row in range(len(ends) - 1):
@@ -164,12 +170,13 @@ def put_binary_lists(
             for item in range(offsets[row], offsets[row + 1]):
                 if not is_valid(present, item):
                     nulls = 1
-            at = put_word(out, at, 1 if count > 0 else 0)
+            has_dimension = count > 0 or lowest == 0
+            at = put_word(out, at, 1 if has_dimension else 0)
             at = put_word(out, at, nulls)
             at = put_word(out, at, element_oid)
-            if count > 0:
+            if has_dimension:
                 at = put_word(out, at, count)
-                at = put_word(out, at, 1)
+                at = put_word(out, at, lowest)
             for item in range(offsets[row], offsets[row + 1]):
                 if is_valid(present, item):
                     start, end = sources[item], sources[item + 1]

@@ -18,11 +18,18 @@ from ringbuffer.encode.records import RecordFamily, binary_records, text_records
 from ringbuffer.encode.text import text_column as plain_text
 from ringbuffer.memory.labels import LabelFamily
 
-STRINGS = frozenset({"bpchar", "uuid", "json", "jsonb", "inet", "cidr", "name"})
+STRINGS = frozenset({"bpchar", "uuid", "json", "jsonb", "inet", "cidr", "name", "pg_node_tree", "refcursor"})
+# Arrays whose elements count from 0, and stand in no braces.
+VECTORS = {"int2vector": "int2", "oidvector": "oid"}
 
 # Types of oids that stand for names. Where they are to be shown by name, the caller gives structs
 # of oid (int64) and name (string).
-REGISTERED = frozenset({"regproc", "regclass", "regtype", "regnamespace", "regrole"})
+REGISTERED = frozenset(
+    {
+        "regproc", "regclass", "regtype", "regnamespace", "regrole", "regprocedure", "regoper", "regoperator",
+        "regcollation",
+    }
+)  # fmt: skip
 
 # The object identifier that an array in binary form gives for its elements.
 ELEMENT_OIDS = {
@@ -30,6 +37,8 @@ ELEMENT_OIDS = {
     "varchar": 1043, "date": 1082, "time": 1083, "timestamp": 1114, "timestamptz": 1184, "interval": 1186, "numeric": 1700,
     "uuid": 2950, "jsonb": 3802, "inet": 869, "cidr": 650, "oid": 26, "name": 19, "char": 18,
     "timetz": 1266, "regproc": 24, "regclass": 2205, "regtype": 2206, "regnamespace": 4089, "regrole": 4096,
+    "regprocedure": 2202, "regoper": 2203, "regoperator": 2204, "regcollation": 4191, "xid": 28, "cid": 29, "xid8": 5069,
+    "refcursor": 1790,
 }  # fmt: skip
 
 
@@ -53,6 +62,8 @@ def text_column(column: pa.Array | pa.ChunkedArray, family: str, forms: Forms) -
             family, array = "text", one_array(pc.struct_field(array, [1]))
     if family.endswith("[]"):
         return text_lists(array, text_column(array.values, family.removesuffix("[]"), forms))
+    if family in VECTORS:
+        return string_column(pc.binary_join(array.cast(pa.list_(pa.string())), " "))
     if (other := other_text(array, family, forms)) is not None:
         return other
     match family:
@@ -66,7 +77,7 @@ def text_column(column: pa.Array | pa.ChunkedArray, family: str, forms: Forms) -
             return encode_types.bytea_text(array)
         case "char":
             return encode_types.char_text(array)
-        case "oid":
+        case "oid" | "xid" | "cid" | "xid8":
             return plain_text(array, "int8", zone)
     return string_column(array) if family in STRINGS else plain_text(array, family, zone)
 
@@ -93,11 +104,16 @@ def binary_column(column: pa.Array | pa.ChunkedArray, family: str) -> EncodedCol
     if family.endswith("[]"):
         element = family.removesuffix("[]")
         return binary_lists(array, binary_column(array.values, element), ELEMENT_OIDS[element])
+    if family in VECTORS:
+        element = VECTORS[family]
+        return binary_lists(array, binary_column(array.values, element), ELEMENT_OIDS[element], lowest=0)
     match family:
-        case "bpchar" | "json" | "name":
+        case "bpchar" | "json" | "name" | "pg_node_tree" | "refcursor":
             return string_column(array)
-        case "oid":
+        case "oid" | "xid" | "cid":
             return encode_types.oid_binary(array)
+        case "xid8":
+            return plain_binary(array, "int8")
         case "char":
             return encode_types.char_binary(array)
         case "time":

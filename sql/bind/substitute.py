@@ -5,6 +5,7 @@ now() at the start of the transaction.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.coerce import coerce
@@ -12,13 +13,14 @@ from sql.bind.expressions.context import BindContext, ParameterTypes
 from sql.bind.expressions.scope import Scope
 from sql.bind.expressions.source_positions import start_of
 from sql.bind.expressions.time_functions import SETTLED, settled
+from sql.bind.expressions.windows import known_frame
 from sql.bind.queries.limits import checked_count
 from sql.bind.queries.query import QUERIES
 from sql.catalog.catalog import Catalog, SessionSettings
 from sql.errors import SqlError
 from sql.parse.statements.prepared import Execute
 from sql.tree.expressions import Call, Expression, Literal, Parameter, Subquery
-from sql.tree.relations import BoundQuery, Limit, OutputColumn, Relation, Values
+from sql.tree.relations import BoundQuery, Limit, OutputColumn, Relation, Values, Window
 from sql.tree.walks import map_parts, map_relation, rewrite_everywhere, walk
 from sql.types.casts import can_cast, plain_name
 from sql.types.datatypes import TIMESTAMPTZ, SqlType
@@ -27,7 +29,8 @@ from sql.types.datatypes import TIMESTAMPTZ, SqlType
 def substitute_parameters(root: Relation, values: Sequence[Literal]) -> Relation:
     """Return the tree with parameter n replaced by values[n - 1].
 
-    Raises 2201W and 2201X for a negative LIMIT or OFFSET, and the errors of fields and zones.
+    Raises 2201W and 2201X for a negative LIMIT or OFFSET, 22004 and 22013 for offsets of frames,
+    and the errors of fields and zones.
     """
     is_open = False
 
@@ -39,7 +42,7 @@ def substitute_parameters(root: Relation, values: Sequence[Literal]) -> Relation
         return None
 
     found = map_relation(root, change)
-    return rewrite_everywhere(map_relation(found, _settle) if is_open else found, check_limits)
+    return rewrite_everywhere(map_relation(found, _settle) if is_open else found, checked_counts)
 
 
 def _waits(node: Expression) -> bool:
@@ -65,8 +68,16 @@ def substitute_now(root: Relation, now_us: int) -> Relation:
     return map_relation(root, change)
 
 
-def check_limits(relation: Relation) -> Relation:
-    """Return the operator with NULL limits gone; a negative one is an error."""
+def checked_counts(relation: Relation) -> Relation:
+    """Return the operator with NULL limits gone and offsets of frames known; a negative one is an
+    error.
+    """
+    if isinstance(relation, Window):
+        calls = tuple(
+            (name, one if one.frame is None else replace(one, frame=known_frame(one.frame)))
+            for name, one in relation.calls
+        )
+        return relation if calls == relation.calls else replace(relation, calls=calls)
     if not isinstance(relation, Limit):
         return relation
     limit = None if relation.limit is None else checked_count(relation.limit, "LIMIT")

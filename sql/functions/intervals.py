@@ -151,12 +151,6 @@ def span_trunc(printer: Printer, unit: str, text: str) -> str:
     return printer.interval(f"({months} // {size}) * {size}", "0", "0", f"{text} IS NULL")
 
 
-def _make_interval(printer: Printer, node: Call, texts: list[str]) -> str:
-    missing = ["0"] * (6 - min(len(texts), 6))
-    seconds = [texts[6]] if len(texts) > 6 else ["CAST(0 AS DOUBLE)"]
-    return f"interval_made({', '.join([*texts[:6], *missing, *seconds])})"
-
-
 FUNCTIONS = (
     Function(
         "format_interval", "to_char", "interval text > text",
@@ -177,7 +171,8 @@ FUNCTIONS = (
     ),
     Function(
         "make_interval", "make_interval", MADE_OF, ("make_interval(1, 2, 0, 10)", "1 year 2 mons 10 days"),
-        duckdb=_make_interval,
+        duckdb="interval_made({0}, {1}, {2}, {3}, {4}, {5}, {6})", parameters="years months weeks days hours mins secs",
+        defaults={**dict.fromkeys(range(6), 0), 6: 0.0},
     ),
     Function(
         "interval_add", "+",

@@ -219,12 +219,12 @@ FUNCTIONS = (
     Function(
         "jsonb_set", "jsonb_set", "jsonb text[] jsonb > jsonb; jsonb text[] jsonb bool > jsonb",
         ("""jsonb_set('{"a": 1}', '{b}', '2')""", '{"a": 1, "b": 2}'),
-        python="jsonb_changes.with_value", defaults={3: True},
+        python="jsonb_changes.with_value", defaults={3: True}, parameters="jsonb_in path replacement create_if_missing",
     ),
     Function(
         "jsonb_insert", "jsonb_insert", "jsonb text[] jsonb > jsonb; jsonb text[] jsonb bool > jsonb",
         ("""jsonb_insert('[1, 2]', '{0}', '3', true)""", "[1, 3, 2]"),
-        python="jsonb_changes.with_inserted", defaults={3: False},
+        python="jsonb_changes.with_inserted", defaults={3: False}, parameters="jsonb_in path replacement insert_after",
     ),
     Function(
         "jsonb_pretty", "jsonb_pretty", "jsonb > text", ("jsonb_pretty('[1]')", "[\n    1\n]"), python="jsonb_changes.pretty"
@@ -272,6 +272,7 @@ FUNCTIONS = (
         "jsonb text[] jsonb > jsonb; jsonb text[] jsonb bool > jsonb; jsonb text[] jsonb bool text > jsonb",
         ("jsonb_set_lax('{\"a\":1}', '{a}', NULL, true, 'delete_key')", "{}"), strict=False,
         python="jsonb_changes.with_value_or_null", defaults={3: True, 4: "use_json_null"},
+        parameters="jsonb_in path replacement create_if_missing null_value_treatment",
     ),
 )  # fmt: skip
 

@@ -13,7 +13,7 @@ from sql.functions.arguments import RUN, literal_text
 from sql.functions.printing import Printer, Rule, computed_once
 from sql.functions.rows import Function, Kernel, LookAhead, Routine, routines
 from sql.patterns.grammar import parsed
-from sql.patterns.like import is_quick, is_unended, like_pattern
+from sql.patterns.like import is_quick, is_unended, like_escape, like_pattern
 from sql.patterns.re2 import re2_text
 from sql.patterns.similar import similar_pattern
 from sql.patterns.trees import options_of
@@ -130,6 +130,14 @@ FUNCTIONS = (
     Function(
         "regexp_part", "substring", "text text > text", ("substring('foobar' from 'o(.)b')", "o"),
         duckdb=f"regexp_part({{0}}, {{1}}, {RUN})",
+    ),
+    Function(
+        "similar_part", "substring", "text text text > text",
+        ("substring('foobar' similar '%#\"o_b#\"%' escape '#')", "oob"),
+        duckdb=f"regexp_part({{0}}, similar_pattern_escaped({{1}}, {{2}}), {RUN})",
+    ),
+    Function(
+        "like_escape", "like_escape", "text text > text", ("like_escape('a#_c', '#')", "a\\_c"), python=like_escape,
     ),
     Function(
         "like", "like ~~", "text text > bool", ("'abc' LIKE '_b_'", "t"), can_fail=_like_fails, duckdb=_text_like,

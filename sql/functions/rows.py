@@ -175,6 +175,7 @@ class Function(Row):
         called: the name in the engines, without the family of the first operand, where it is not
             the canonical name.
         defaults: the values of last arguments that are not given, by their places.
+        parameters: the names of the arguments, for calls with `name => value`.
         of_session: the engine puts the number of the session before the arguments.
         waits: a call may take as long as it likes, or is to end another one that does.
         scale: the display scale of a numeric result, where it is one for all values
@@ -220,6 +221,7 @@ class Function(Row):
     special: str = ""
     called: str = ""
     defaults: Mapping[int, LiteralValue] = field(default_factory=dict)
+    parameters: str = ""
     of_session: bool = False
     waits: bool = False
     scale: ScaleRule | None = None

@@ -178,7 +178,6 @@ FUNCTIONS = (
         "substring", "substring substr", "text int4 > text; text int4 int4 > text",
         ("substring('Thomas' from 2 for 3)", "hom"), duckdb=_substring,
         kernel=Kernel("texts.text_functions.text_substring", fallible=True, left_out=(str(1 << 32),)),
-        missing="substring: text text text",
     ),
     Function(
         "overlay", "overlay", "text text int4 > text; text text int4 int4 > text",
@@ -289,7 +288,7 @@ FUNCTIONS = (
     Function(
         "parse_ident", "parse_ident", "text > text[]; text bool > text[]",
         ("parse_ident('\"SomeSchema\".someTable')", "{SomeSchema,sometable}"), python=identifier_parts,
-        defaults={1: True},
+        defaults={1: True}, parameters="str strict",
     ),
     Function(
         "normalize", "normalize", "text > text; text text > text", ("normalize(U&'a\\0308', NFC)", "ä"),

@@ -321,21 +321,22 @@ FUNCTIONS = (
     ),
     Function(
         "make_date", "make_date", "int4 int4 int4 > date", ("make_date(2013, 7, 15)", "2013-07-15"),
-        embedded=Kernel("calendars.made_times.make_date"),
+        embedded=Kernel("calendars.made_times.make_date"), parameters="year month day",
     ),
     Function(
         "make_time", "make_time", "int4 int4 float8 > time", ("make_time(8, 15, 23.5)", "08:15:23.5"),
-        embedded=Kernel("calendars.made_times.make_time"),
+        embedded=Kernel("calendars.made_times.make_time"), parameters="hour min sec",
     ),
     Function(
         "make_timestamp", "make_timestamp", "int4 int4 int4 int4 int4 float8 > timestamp",
         ("make_timestamp(2013, 7, 15, 8, 15, 23.5)", "2013-07-15 08:15:23.5"), embedded=Kernel("calendars.made_times.make_timestamp"),
+        parameters="year month mday hour min sec",
     ),
     Function(
         "make_timestamptz", "make_timestamptz",
         "int4 int4 int4 int4 int4 float8 > timestamptz; int4 int4 int4 int4 int4 float8 text > timestamptz",
         ("make_timestamptz(2013, 7, 15, 8, 15, 23.5, 'America/New_York')", "2013-07-15 12:15:23.5+00"),
-        duckdb=_zoned_made, zoned=6,
+        duckdb=_zoned_made, zoned=6, parameters="year month mday hour min sec timezone",
     ),
     Function(
         "to_timestamp", "to_timestamp", "float8 > timestamptz", ("to_timestamp(1284352323)", "2010-09-13 04:32:03+00"),

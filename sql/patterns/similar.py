@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from sql.errors import SqlError
+from sql.patterns.like import one_escape
 
 # The two separators of substring(text similar pattern): the first part takes as little as it can,
 # the second one is captured.
@@ -19,10 +20,7 @@ def similar_pattern(pattern: str, escape: str | None) -> str:
 
     escape: None is the backslash, '' none.
     """
-    mark = "\\" if escape is None else escape
-    if len(mark) > 1:
-        hint = "Escape string must be empty or one character."
-        raise SqlError("22025", "invalid escape string", hint=hint)
+    mark = "\\" if escape is None else one_escape(escape)
     out = ["^(?:"]
     separators = iter(SEPARATORS)
     escaped = in_brackets = False

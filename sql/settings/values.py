@@ -10,6 +10,8 @@ import re
 from sql.errors import SqlError, not_supported
 from sql.parse.lexer import truncate
 from sql.settings.table import BATCH, BY_NAME, LEVELS, Setting
+from sql.times.civil import SECOND_US
+from sql.times.interval_input import interval_value
 from sql.times.zone_names import POSIX_RULES, POSIX_ZONE, fixed_seconds, fixed_zone, zone_names
 from sql.values.booleans import parse_bool
 from sql.values.durations import quantity, real_quantity
@@ -29,8 +31,9 @@ DATE_ORDERS = {"ymd": "YMD", "dmy": "DMY", "euro*": "DMY", "mdy": "MDY", "us": "
 # Of a batch: the number, and the bytes of the producer's name.
 BATCH_NUMBER, BATCH_NUMBER_MAX = re.compile(r"[0-9]{1,40}"), (1 << 63) - 1
 PRODUCER_BYTES_MAX = 200
-# A zone as a number of hours.
+# A zone as an interval, or as a number of hours.
 HOURS_END = 1000
+SPAN = re.compile(r"interval\s*'(.*)'", re.IGNORECASE | re.DOTALL)
 HOURS = re.compile(r"\s*+[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d{1,2})?")
 
 
@@ -135,9 +138,10 @@ def zone_value(setting: Setting, text: str) -> str:
     name = zone_names().get(text.strip().lower())
     if name is not None:
         return name
-    if HOURS.fullmatch(text):
-        hours = float(text)
-        zone = fixed_zone(int(hours * 3600)) if abs(hours) < HOURS_END else ""
+    span = SPAN.fullmatch(text)
+    if span is not None or HOURS.fullmatch(text):
+        east_s = hours_s(text) if span is None else span_s(setting, text, span[1])
+        zone = fixed_zone(east_s) if abs(east_s) < HOURS_END * 3600 else ""
         if fixed_seconds(zone) is None:
             raise invalid(setting, text, detail="UTC timezone offset is out of range.")
         return zone
@@ -150,6 +154,21 @@ def zone_value(setting: Setting, text: str) -> str:
     if POSIX_RULES.fullmatch(text) and not POSIX_ZONE.fullmatch(text):
         raise not_supported(f"the time zone {text}", hint="Use the name of a zone, such as Europe/Berlin.")
     raise invalid(setting, text)
+
+
+def hours_s(text: str) -> int:
+    """Return a number of hours in seconds, at most HOURS_END of them."""
+    hours = float(text)
+    return int(max(-HOURS_END, min(HOURS_END, hours)) * 3600)
+
+
+def span_s(setting: Setting, text: str, span: str) -> int:
+    """Return the seconds of an interval. Raises 22023 for one with months or days."""
+    months, days, micros = interval_value(span.replace("''", "'"))
+    for amount, unit in ((months, "months"), (days, "days")):
+        if amount:
+            raise invalid(setting, text, detail=f"Cannot specify {unit} in time zone interval.")
+    return int(micros / SECOND_US)
 
 
 def date_style(setting: Setting, text: str, current: str, usual: str) -> str:

@@ -196,13 +196,14 @@ class WindowFrame:
 
     Attributes:
         start, end: ('unbounded'|'preceding'|'current'|'following', offset or None); the offset of
-            RANGE is a constant of the type that is added to the one sort key.
+            RANGE is a constant of the type that is added to the one sort key, that of ROWS and
+            GROUPS a number; either is an expression while a parameter is open.
         exclusion: '', 'current row', 'group' or 'ties'.
     """
 
     unit: str
-    start: tuple[str, int | Literal | None]
-    end: tuple[str, int | Literal | None]
+    start: tuple[str, int | Expression | None]
+    end: tuple[str, int | Expression | None]
     exclusion: str = ""
 
 

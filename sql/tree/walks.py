@@ -27,6 +27,7 @@ from sql.tree.expressions import (
     SortKey,
     Subquery,
     WindowCall,
+    WindowFrame,
 )
 from sql.tree.relations import (
     Aggregate,
@@ -59,7 +60,8 @@ EXPRESSION_FIELDS: dict[type, tuple[str, ...]] = {
     Subquery: ("operands", "arguments"),
     SortKey: ("expression",),
     AggregateCall: ("arguments", "filter", "order_by"),
-    WindowCall: ("arguments", "partition_by", "order_by", "filter"),
+    WindowCall: ("arguments", "partition_by", "order_by", "filter", "frame"),
+    WindowFrame: ("start", "end"),
     Values: ("rows",),
     Filter: ("predicate",),
     Project: ("items",),

@@ -98,3 +98,20 @@ def test_the_context_names_the_bad_parameter(
         found.append((caught.value.sqlstate, caught.value.diag.message_primary, caught.value.diag.context))
     assert found[0] == found[1]
     assert "parameter $" in str(found[0][2])
+
+
+def test_what_holds_a_query_takes_its_parameters(server: AntumbraServer) -> None:
+    """EXPLAIN in its forms, and CREATE TABLE AS."""
+    with server.connect() as connection, psycopg.RawCursor(connection) as cursor:
+        cursor.execute("CREATE TABLE kept AS SELECT i, 'n' || i AS t FROM generate_series(1, 5) i")
+        shown = cursor.execute("EXPLAIN SELECT t FROM kept WHERE i = $1 LIMIT $2", (3, 1)).fetchall()
+        assert "i = 3" in str(shown)
+        plan = cursor.execute("EXPLAIN (FORMAT JSON) SELECT t FROM kept WHERE i = $1", (3,)).fetchall()
+        assert "i = 3" in str(plan)
+        measured = cursor.execute("EXPLAIN ANALYZE SELECT t FROM kept WHERE i > $1", (3,)).fetchall()
+        assert ("Actual Rows: 2",) in measured, measured
+        cursor.execute("CREATE TABLE copied AS SELECT i, $1::text AS t FROM kept WHERE i > $2", ("x", 3))
+        assert cursor.execute("SELECT * FROM copied ORDER BY i").fetchall() == [(4, "x"), (5, "x")]
+        with pytest.raises(psycopg.errors.UndefinedParameter):
+            cursor.execute("EXPLAIN SELECT $1::int")
+        connection.rollback()

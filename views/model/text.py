@@ -150,7 +150,7 @@ def _quoted(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def _bound(bound: tuple[str, int | Literal | None], side: str) -> str:
+def _bound(bound: tuple[str, int | Expression | None], side: str) -> str:
     word, offset = bound
     if word == "current":
         return "CURRENT ROW"

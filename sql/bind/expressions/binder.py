@@ -49,6 +49,7 @@ from sql.parse.syntax import (
 )
 from sql.parse.syntax import Expression as Syntax
 from sql.parse.type_names import resolve_type
+from sql.patterns.like import one_escape
 from sql.tree.expressions import Call, Case, Expression, Literal
 from sql.tree.walks import columns_of
 from sql.types.datatypes import BOOL, INT4, INT8, TEXT, UNKNOWN, SqlType, scaled_numeric
@@ -269,23 +270,21 @@ def escaped_like(node: Operation) -> Like | None:
 
 
 def like(binder: Binder, node: Like) -> Expression:
-    """Bind LIKE and ILIKE; the escape character is a constant."""
+    """Bind LIKE and ILIKE."""
     operator = "~~*" if node.case_insensitive else "~~"
     shown = ("!" if node.negated else "") + operator
-    found = operators.binary(
-        binder, shown, binder.bind(node.operand), binder.bind(node.pattern), node.position, node.text
-    )
-    if node.escape is None:
+    operand, pattern = binder.bind(node.operand), binder.bind(node.pattern)
+    escape = None if node.escape is None else binder.bind(node.escape)
+    is_known = isinstance(escape, Literal) and isinstance(escape.value, str | None)
+    if escape is not None and not is_known:
+        given = [coerce(one, TEXT, binder.context) for one in (pattern, escape)]
+        pattern = Call("like_escape", tuple(given), TEXT, node.position, node.text)
+    found = operators.binary(binder, shown, operand, pattern, node.position, node.text)
+    if not isinstance(escape, Literal) or not is_known:
         return found
-    escape = binder.bind(node.escape)
-    if not isinstance(escape, Literal) or not isinstance(escape.value, str | None):
-        raise not_supported("an ESCAPE that is not a constant string", node.position)
     if escape.value is None:
         return Literal(None, BOOL, node.position)
-    if len(escape.value) > 1:
-        hint = "Escape string must be empty or one character."
-        raise SqlError("22025", "invalid escape string", hint=hint)
-    return operators.with_escape(found, escape.value)
+    return operators.with_escape(found, one_escape(str(escape.value)))
 
 
 def operation(binder: Binder, node: Operation) -> Expression:

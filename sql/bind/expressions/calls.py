@@ -38,7 +38,7 @@ from sql.bind.expressions.user_overloads import OwnSignature
 from sql.catalog.catalog import KnowsSchemas
 from sql.catalog.functions import KnowsThen
 from sql.errors import SqlError, not_supported
-from sql.functions.catalog import OF_CATALOG
+from sql.functions.catalog import OF_CATALOG as CATALOG_FUNCTIONS
 from sql.functions.missing import AGGREGATE_NAMES, NAMES
 from sql.functions.rows import VOLATILE
 from sql.functions.signatures import PSEUDO, TIMES, Signature
@@ -53,20 +53,22 @@ from sql.functions.table import (
     TABLE_FUNCTIONS,
     WINDOW_FUNCTIONS,
 )
+from sql.names.relation_keys import as_written
 from sql.names.suggestions import did_you_mean
 from sql.parse.syntax import Constant, FunctionCall, NamedArgument, Row, TypeCast
 from sql.parse.syntax import Expression as Written
 from sql.tree.expressions import Call, Case, Cast, Expression, Literal
-from sql.types.casts import needs_zone
-from sql.types.datatypes import BOOL, JSON, JSONB, TEXT, SqlType, scaled_numeric
+from sql.types.casts import can_cast, needs_zone
+from sql.types.datatypes import BOOL, JSON, JSONB, OF_CATALOG, OIDS_OF_NAMES, SCALARS, TEXT, SqlType, scaled_numeric
+from sql.types.enums import enum_family
 
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
 
 # Functions whose first argument names a sequence.
 SEQUENCES = frozenset({"nextval", "currval", "setval"})
-# Types whose names may be called.
-CASTS = frozenset({"text", "name", "bpchar", "varchar", "int4", "int8"}) - FUNCTIONS.keys()
+# Types whose names may be called; those of the catalog's own values have other ways.
+CASTS = (SCALARS.keys() - FUNCTIONS.keys() - OF_CATALOG - {"void", "unknown"}) | OIDS_OF_NAMES.keys()
 FORMS = frozenset({"coalesce", "greatest", "least", "nullif"})
 SCALAR_NAMES = FORMS | SESSION_FUNCTIONS | time_functions.TIME_FUNCTIONS | FUNCTIONS.keys()
 CALLED_NAMES = SCALAR_NAMES | AGGREGATES.keys() | WINDOW_FUNCTIONS.keys() | TABLE_FUNCTIONS.keys()
@@ -148,14 +150,17 @@ def nullif(binder: Binder, node: FunctionCall) -> Expression:
 def function(binder: Binder, node: FunctionCall) -> Expression:
     """Bind an ordinary function by its overloads, those of users among them.
 
-    A call of a type's name is a cast, unless there is such a function.
+    A call of a type's name is a cast, unless a function has the name.
     """
     if node.within_group:
         function(binder, aggregates.with_keys(node))
         raise SqlError("42809", f"WITHIN GROUP specified, but {node.name} is not an aggregate function", node.position)
-    if node.name in CASTS and len(node.arguments) == 1 and node.schema is None and not node.spelled:
-        (operand,) = (binder.bind(argument) for argument in node.arguments)
-        return explicit_cast(operand, SqlType(node.name), binder.context, node.position)
+    if (target := cast_target(binder, node)) is not None:
+        refuse_set_decorations(node)
+        operand = binder.bind(node.arguments[0])
+        if not can_cast(operand.type.family, target.family, "explicit"):
+            raise no_function(written_call(node.name, [operand]), node.position)
+        return explicit_cast(operand, target, binder.context, node.position)
     sets_count = binder.sets_count
     found, operands = chosen(binder, with_sequence(node))
     if isinstance(found, OwnSignature):
@@ -164,6 +169,22 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
             return in_expression(binder, node, lambda: user_functions.set_call(binder, node, found, operands))
         return user_functions.value_of_call(binder, node, found, operands)
     return value_of_call(binder, node, found, operands)
+
+
+def cast_target(binder: Binder, node: FunctionCall) -> SqlType | None:
+    """Return the type whose name a call of one argument has, None where a function has that
+    name.
+    """
+    if len(node.arguments) != 1 or isinstance(node.arguments[0], NamedArgument) or node.spelled or node.variadic:
+        return None
+    context = binder.context
+    if node.name in FUNCTIONS or user_overloads.candidates(context.catalog, context.settings, node):
+        return None
+    if node.name in CASTS and node.schema is None:
+        return SqlType(node.name)
+    parts = (node.name,) if node.schema is None else (node.schema, node.name)
+    known = context.own_type(as_written(parts)) if isinstance(context.catalog, KnowsSchemas) else None
+    return None if known is None else SqlType(enum_family(known))
 
 
 def with_sequence(node: FunctionCall) -> FunctionCall:
@@ -205,12 +226,13 @@ def chosen(binder: Binder, node: FunctionCall) -> tuple[Signature, list[Expressi
         operands = [with_blanks(operand) for operand in operands]
     prefix = "pg_catalog." if node.spelled else ""
     written = prefix + user_overloads.written_call(node, operands)
-    candidates = (*(FUNCTIONS.get(name, ()) if node.schema is None else ()), *own)
+    candidates: Sequence[Signature] = (*(FUNCTIONS.get(name, ()) if node.schema is None else ()), *own)
     if not candidates:
         require_schema(binder, node)
         if name in NAMES and node.schema is None:
             raise not_supported(f"the function {name}", node.position)
         raise no_function(written, node.position, did_you_mean(name, sorted(CALLED_NAMES), "the function"))
+    candidates, operands = user_overloads.by_name(node, candidates, operands)
     found = pick_function(candidates, [as_array(operand) for operand in operands], written, node.position)
     if isinstance(found, OwnSignature):
         if found.is_ambiguous:
@@ -219,8 +241,8 @@ def chosen(binder: Binder, node: FunctionCall) -> tuple[Signature, list[Expressi
         if binder.context.references.notes is not None:
             binder.context.references.notes.calls[id(node)] = found
         return found, operands
-    if node.variadic or any(isinstance(argument, NamedArgument) for argument in node.arguments):
-        raise not_supported("VARIADIC" if node.variadic else "a named argument", node.position)
+    if node.variadic:
+        raise not_supported("VARIADIC", node.position)
     if not found.canonical:
         raise not_supported(f"the function {written.removeprefix('pg_catalog.')}", node.position)
     return found, operands
@@ -244,7 +266,7 @@ def value_of_call(binder: Binder, node: FunctionCall, found: Signature, given: l
     if row.prints:
         operands[0] = as_shown(operands[0], binder.context)
     values = list(with_defaults(row, tuple(converted(found, operands, binder.context))))
-    if found.canonical in OF_CATALOG:
+    if found.canonical in CATALOG_FUNCTIONS:
         return catalog_call(found.canonical, values, SqlType(found.result), binder.context, node.position, node.text)
     if row.takes_output:
         fixed = len(found.arguments) - 1 if found.variadic else len(values)
@@ -441,7 +463,7 @@ def resolve_set(binder: Binder, node: FunctionCall) -> SetCall:
     if not found.canonical or SET_ROWS[found.canonical].columns:
         raise not_supported(f"the function {written}", node.position)
     arguments = converted(found, operands, binder.context)
-    if found.canonical in OF_CATALOG:
+    if found.canonical in CATALOG_FUNCTIONS:
         made = catalog_call(found.canonical, arguments, SqlType(found.result), binder.context, node.position, node.text)
         return SetCall(found.canonical, made.arguments, made.type, node.position)
     kind = result_type(found, arguments, node.position)

@@ -1,5 +1,6 @@
 """Users' functions as candidates for a call: found along the search_path, with defaults filled in
-and VARIADIC arguments written out, as PostgreSQL lists them (FuncnameGetCandidates).
+and VARIADIC arguments written out, as PostgreSQL lists them (FuncnameGetCandidates); and arguments
+that are given by name, to those and to PostgreSQL's own functions.
 """
 
 from __future__ import annotations
@@ -8,12 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sql.bind.expressions.operators import type_name
+from sql.bind.expressions.operators import constant, type_name
 from sql.catalog.catalog import Catalog, SessionSettings
 from sql.catalog.functions import FunctionDescription, visible_functions
 from sql.errors import SqlError
 from sql.functions import polymorphic
 from sql.functions.signatures import Signature
+from sql.functions.table import ROWS
 from sql.names.relation_keys import as_written, name_of, schema_of
 from sql.parse.syntax import FunctionCall, NamedArgument
 from sql.tree.expressions import Expression
@@ -132,3 +134,28 @@ def written_call(node: FunctionCall, operands: Sequence[Expression]) -> str:
     ]
     schema = f"{node.schema}." if node.schema else ""
     return f"{schema}{node.name}({', '.join(parts)})"
+
+
+def by_name(
+    node: FunctionCall, candidates: Sequence[Signature], operands: list[Expression]
+) -> tuple[Sequence[Signature], list[Expression]]:
+    """Return the overloads of a call that have its names, and its arguments in their order; those
+    that are left out between them have their defaults. Users' functions have slots instead.
+    """
+    names = [one.name if isinstance(one, NamedArgument) else None for one in node.arguments]
+    if not any(names):
+        return candidates, operands
+    own = [one for one in candidates if isinstance(one, OwnSignature)]
+    for canonical in dict.fromkeys(one.canonical for one in candidates if not isinstance(one, OwnSignature)):
+        row = ROWS.get(canonical)
+        places = row.parameters.split() if row is not None else []
+        if row is None or any(name is not None and name not in places for name in names):
+            continue
+        given = dict(
+            zip([at if one is None else places.index(one) for at, one in enumerate(names)], operands, strict=True)
+        )
+        width = max(given) + 1
+        if len(given) == len(operands) and all(place in given or place in row.defaults for place in range(width)):
+            placed = [given.get(place) or constant(row.defaults[place]) for place in range(width)]
+            return [one for one in candidates if one.canonical == canonical], placed
+    return own, operands

@@ -9,17 +9,20 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from sql.bind.expressions import aggregates
-from sql.bind.expressions.coerce import coerce, unify
+from sql.bind.expressions.coerce import coerce, fold, unify
 from sql.bind.expressions.operators import no_function, written_call
 from sql.errors import SqlError, not_supported
 from sql.functions.overloads import choose
 from sql.functions.sketches import SKETCH_FORMS
 from sql.functions.table import AGGREGATES, FUNCTIONS, WINDOW_FUNCTIONS, WITHIN_GROUP
+from sql.parse.syntax import Expression as Syntax
 from sql.parse.syntax import FrameBound, FunctionCall, WindowDefinition
 from sql.times.interval_values import span_us
-from sql.tree.expressions import AggregateCall, Expression, Literal, SortKey, WindowCall, WindowFrame
-from sql.types.casts import plain_name, require_equality
-from sql.types.datatypes import INT4, TEXT, LiteralValue, SqlType
+from sql.tree.expressions import AggregateCall, Cast, Expression, Literal, Parameter, SortKey, WindowCall, WindowFrame
+from sql.tree.walks import columns_of
+from sql.types.casts import can_cast, plain_name, require_equality
+from sql.types.datatypes import INT4, INT8, TEXT, LiteralValue, SqlType
+from sql.values.special_numbers import not_an_integer
 
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
@@ -138,26 +141,87 @@ def named_window(binder: Binder, over: WindowDefinition) -> WindowDefinition:
 def bind_frame(
     binder: Binder, frame: tuple[str, FrameBound, FrameBound, str], order: tuple[SortKey, ...]
 ) -> WindowFrame:
-    """Return the frame with constant offsets; the grammar has seen that its bounds are in order."""
+    """Return the frame; the grammar has seen that its bounds are in order."""
     unit, start, end, exclusion = frame
     if unit == "groups" and not order:
         raise SqlError("42P20", "GROUPS mode requires an ORDER BY clause", start.position)
-    return WindowFrame(unit, bound(binder, unit, start, order), bound(binder, unit, end, order), exclusion)
+    found = WindowFrame(unit, bound(binder, unit, start, order), bound(binder, unit, end, order), exclusion)
+    return known_frame(found, (start.position, end.position))
 
 
-def bound(binder: Binder, unit: str, item: FrameBound, order: tuple[SortKey, ...]) -> tuple[str, int | Literal | None]:
+def bound(
+    binder: Binder, unit: str, item: FrameBound, order: tuple[SortKey, ...]
+) -> tuple[str, int | Expression | None]:
     kind = "unbounded" if item.kind.startswith("unbounded") else item.kind
     if item.offset is None:
         return kind, None
     if unit == "range":
-        return kind, range_offset(binder, item, order)
-    offset = binder.bind(item.offset)
-    if not isinstance(offset, Literal) or not isinstance(offset.value, int) or isinstance(offset.value, bool):
-        raise not_supported("a frame offset that is not a constant integer", item.position)
-    if offset.value < 0:
-        side = "starting" if kind == "preceding" else "ending"
-        raise SqlError("22013", f"frame {side} offset must not be negative")
-    return kind, offset.value
+        family = range_family(item, order)
+        return kind, coerce(without_columns(binder, item.offset, "RANGE"), SqlType(family), binder.context)
+    return kind, count_argument(binder, item.offset, unit.upper())
+
+
+def known_frame(frame: WindowFrame, positions: tuple[int | None, int | None] = (None, None)) -> WindowFrame:
+    """Return a frame with the offsets that are constants checked; those of ROWS and GROUPS are
+    numbers.
+
+    Raises 22004 and 22013, and 0A000 for an offset that is neither a constant nor a parameter.
+    """
+    bounds = zip((frame.start, frame.end), ("starting", "ending"), positions, strict=True)
+    start, end = ((one[0], known_offset(one[1], side, frame.unit, position)) for one, side, position in bounds)
+    return replace(frame, start=start, end=end)
+
+
+def known_offset(
+    offset: int | Expression | None, side: str, unit: str, position: int | None
+) -> int | Expression | None:
+    if offset is None or isinstance(offset, int):
+        return offset
+    if isinstance(offset, Cast) and isinstance(offset.operand, Literal):
+        offset = (fold if unit == "range" else fold_count)(offset.operand, offset.type) or offset
+    if isinstance(offset, Parameter) or (isinstance(offset, Cast) and isinstance(offset.operand, Parameter)):
+        return offset
+    if not isinstance(offset, Literal):
+        raise not_supported("a frame offset that is neither a constant nor a parameter", position)
+    if offset.value is None:
+        raise SqlError("22004", f"frame {side} offset must not be null")
+    if is_negative(offset.value):
+        what = "invalid preceding or following size in window function"
+        raise SqlError("22013", what if unit == "range" else f"frame {side} offset must not be negative")
+    return offset.value if unit != "range" and isinstance(offset.value, int) else offset
+
+
+def count_argument(binder: Binder, node: Syntax, clause: str) -> Expression:
+    """Bind the argument of a clause that counts rows: a bigint without columns."""
+    value = binder.bind(node)
+    if not can_cast(value.type.family, "int8", "assignment") or value.type.family == "bool":
+        message = f"argument of {clause} must be type bigint, not type {plain_name(value.type)}"
+        raise SqlError("42804", message, node.position)
+    refuse_columns(value, clause)
+    return coerce(value, INT8, binder.context, position=node.position)
+
+
+def without_columns(binder: Binder, node: Syntax, clause: str) -> Expression:
+    value = binder.bind(node)
+    refuse_columns(value, clause)
+    return value
+
+
+def refuse_columns(value: Expression, clause: str) -> None:
+    """Raise 42P10 for a column in the argument of a clause."""
+    column = next(columns_of(value), None)
+    if column is not None:
+        raise SqlError("42P10", f"argument of {clause} must not contain variables", column.position)
+
+
+def fold_count(literal: Literal, kind: SqlType) -> Literal | None:
+    """Return a decimal constant as a whole number, rounded half away from zero."""
+    folded = fold(literal, kind)
+    if folded is not None or not isinstance(literal.value, Decimal):
+        return folded
+    if not literal.value.is_finite():
+        raise not_an_integer(literal.value, kind.sql_name)
+    return Literal(int(literal.value.to_integral_value(rounding="ROUND_HALF_UP")), kind, literal.position)
 
 
 # What is added to a sort key of each type: numbers to numbers of the same kind, an interval to
@@ -169,8 +233,8 @@ RANGE_OFFSETS = {
 }
 
 
-def range_offset(binder: Binder, item: FrameBound, order: tuple[SortKey, ...]) -> Literal:
-    """Return the constant that RANGE adds to the one sort key."""
+def range_family(item: FrameBound, order: tuple[SortKey, ...]) -> str:
+    """Return the type of what RANGE adds to the one sort key."""
     if len(order) != 1:
         message = "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column"
         raise SqlError("42P20", message, item.position)
@@ -180,14 +244,7 @@ def range_offset(binder: Binder, item: FrameBound, order: tuple[SortKey, ...]) -
         name = plain_name(kind)
         message = f"RANGE with offset PRECEDING/FOLLOWING is not supported for column type {name}"
         raise SqlError("0A000", message, item.position)
-    assert item.offset is not None
-    found = binder.bind(item.offset)
-    offset = coerce(found, SqlType(family), binder.context)
-    if not isinstance(offset, Literal) or offset.value is None:
-        raise not_supported("a frame offset that is not a constant", item.position)
-    if is_negative(offset.value):
-        raise SqlError("22013", "invalid preceding or following size in window function")
-    return offset
+    return family
 
 
 def is_negative(value: LiteralValue) -> bool:

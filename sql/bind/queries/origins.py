@@ -26,13 +26,13 @@ from sql.tree.relations import (
     Sort,
     Window,
 )
-from sql.types.datatypes import OF_CATALOG, OID, TEXT, SqlType, array_of
+from sql.types.datatypes import OF_CATALOG, OIDS_OF_NAMES, TEXT, VECTORS, SqlType, array_of
 
 # What clients know under their own OIDs; the rows of a statement are those of the table that it
 # writes to.
 RELATIONS = frozenset({"table", "stream", "view"})
-# Types of the catalog that clients are told.
-TOLD = frozenset({"regproc", "regclass", "regtype", "regnamespace", "regrole"})
+# Types of the catalog whose values clients get as texts, and texts of which they are told.
+AS_TEXTS = OF_CATALOG - {*OIDS_OF_NAMES, *VECTORS, "xid", "cid", "xid8", "pg_node_tree", "refcursor"}
 # A relation's name, and the place of one of its columns; None for what is computed.
 Place = tuple[str, int] | None
 
@@ -51,14 +51,10 @@ def told_schema(root: Relation, names: frozenset[str], catalog: Catalog) -> Sche
 
 
 def told_type(kind: SqlType) -> SqlType:
-    """Return the type that a client is told for a type that drivers have no values for: a text, or
-    an oid.
-    """
-    element = kind.element if kind.is_array else kind
-    if element.family not in OF_CATALOG or element.family in TOLD:
+    """Return the type that a client is told: a text for one that has no binary form here."""
+    if (kind.element if kind.is_array else kind).family not in AS_TEXTS:
         return kind
-    told = OID if element.family in ("xid", "cid", "xid8") else TEXT
-    return array_of(told) if kind.is_array else told
+    return array_of(TEXT) if kind.is_array else TEXT
 
 
 def schema_of(root: Relation, catalog: Catalog) -> Schema:

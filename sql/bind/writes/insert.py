@@ -81,8 +81,8 @@ def bind_insert(
         conflict = None
         if statement.on_conflict is not None:
             conflict = bind_conflict(statement.on_conflict, relation, statement.alias, context)
-        if statement.returning and relation.kind != "table":
-            raise not_supported("RETURNING on a stream", statement.returning[0].position)
+            # A stream has no keys, so that no row is in conflict.
+            conflict = conflict if relation.kind == "table" else None
         scope = target_scope(relation, statement.alias, len(relation.columns))
         if conflict is not None:
             scope.outer = Passage(None, hidden=target_scope(relation, "excluded", len(relation.columns)))

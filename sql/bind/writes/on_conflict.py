@@ -27,7 +27,7 @@ from sql.bind.writes.write_target import (
     target_scope,
 )
 from sql.catalog.catalog import ConstraintDescription, RelationDescription
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
 from sql.parse.statements.parts import OnConflict
 from sql.tree.expressions import Call, Column, Expression, Literal, SortKey, WindowCall
 from sql.tree.relations import Filter, Join, OutputColumn, Project, Relation, Scan, Sort, Window
@@ -75,9 +75,10 @@ class BoundConflict:
 def bind_conflict(
     clause: OnConflict, relation: RelationDescription, alias: str | None, context: BindContext
 ) -> BoundConflict:
-    """Return the clause in terms of relations."""
-    if relation.kind != "table":
-        raise not_supported("ON CONFLICT on a stream", clause.position, hint="Streams have no unique constraints.")
+    """Return the clause in terms of relations.
+
+    Raises 42P10 for columns without a unique constraint, as all those of a stream are.
+    """
     if clause.assignments is not None and clause.columns is None and clause.constraint is None:
         message = "ON CONFLICT DO UPDATE requires inference specification or constraint name"
         hint = "For example, ON CONFLICT (column_name)."

@@ -62,7 +62,7 @@ def _frame(printer: ExpressionPrinter, frame: WindowFrame, call: WindowCall) -> 
     return f"{frame.unit.upper()} BETWEEN {start} AND {end}{exclusion}"
 
 
-def _bound(printer: ExpressionPrinter, bound: tuple[str, int | Literal | None], side: str) -> str:
+def _bound(printer: ExpressionPrinter, bound: tuple[str, int | Expression | None], side: str) -> str:
     kind, offset = bound
     if kind == "current":
         return "CURRENT ROW"

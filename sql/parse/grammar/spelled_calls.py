@@ -141,16 +141,13 @@ def substring(cursor: Cursor) -> tuple[Arguments, bool]:
     """
     if cursor.at_operator(")"):
         return (), False
-    position = cursor.position
     cursor.in_substring, outer = True, cursor.in_substring
     text = grammar.expression(cursor)
     cursor.in_substring = outer
     if cursor.accept("similar"):
-        grammar.expression(cursor)
+        pattern = grammar.expression(cursor)
         cursor.expect("escape")
-        grammar.expression(cursor)
-        cursor.refuse("SUBSTRING ... SIMILAR", position)
-        return (text,), True
+        return (text, pattern, grammar.expression(cursor)), True
     if not cursor.at("from", "for"):
         return plain_arguments(cursor, text), False
     default = Constant("integer", "1", cursor.position)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sql.errors import not_supported
+from sql.errors import SqlError, not_supported
 from sql.parse.grammar.cursor import Cursor
+from sql.parse.grammar.types import integer_modifiers, interval_fields
 from sql.parse.statements.declaration import Statement
 from sql.parse.statements.options import boolean_or_string, signed_number
 from sql.parse.statements.roles import nonreserved_word
 from sql.parse.statements.rules import begins
 from sql.parse.statements.transaction import transaction_modes
+from sql.times.interval_input import interval_value
+from sql.times.interval_values import Interval, interval_text, within
 
 
 @dataclass(frozen=True)
@@ -172,10 +175,21 @@ def zone_value(cursor: Cursor) -> str | None:
     if cursor.accept_any("local", "default") is not None:
         return None
     if cursor.at("interval"):
-        raise not_supported("SET TIME ZONE INTERVAL", cursor.position)
+        return f"INTERVAL '{interval_text(zone_interval(cursor))}'"
     if cursor.token.kind == "word" and cursor.is_keyword():
         cursor.fail()
     return one_value(cursor)
+
+
+def zone_interval(cursor: Cursor) -> Interval:
+    """Read the distance from UTC: an interval of hours, or of hours and minutes."""
+    cursor.expect("interval")
+    modifiers, position, text = integer_modifiers(cursor), cursor.position, cursor.string()
+    field_position = cursor.position
+    fields = "" if modifiers else interval_fields(cursor)[0]
+    if fields not in ("", "hour", "hour to minute"):
+        raise SqlError("42601", "time zone interval must be HOUR or HOUR TO MINUTE", field_position)
+    return within(interval_value(text, fields, position), fields, modifiers[0] if modifiers else None)
 
 
 @begins("reset")

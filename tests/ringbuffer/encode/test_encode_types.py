@@ -22,7 +22,7 @@ from sql.values.literal_output import output_text
 from tests.types import random_value
 
 SEED = 20_261_121
-SCALARS = ("bpchar", "time", "interval", "uuid", "bytea", "json", "jsonb")
+SCALARS = ("bpchar", "time", "interval", "uuid", "bytea", "json", "jsonb", "xid", "cid", "xid8", "refcursor")
 ELEMENTS = tuple(ELEMENT_OIDS)
 
 

@@ -1,0 +1,24 @@
+-- Arguments by name.
+CREATE TABLE amounts (n int, x float8);
+INSERT INTO amounts VALUES (1, 1.5), (0, -2), (NULL, NULL);
+SELECT make_interval(days => 1), make_interval(hours => 3, mins => 2), make_interval(days := 2, secs := 1.5), make_interval(1, days => 2);
+SELECT make_interval(days => n, secs => x) FROM amounts ORDER BY n;
+SELECT make_interval(secs => 1.5, years => 1), make_interval(weeks => -1, months => 1);
+PREPARE m1 AS SELECT make_interval(hours => $1), make_interval(secs => $2);
+EXECUTE m1(3, 0.25);
+SELECT make_date(year => 2020, month => 1, day => 3), make_date(day => 3, month => 1, year => 2020), make_time(8, min => 15, sec => 23.5);
+SELECT make_timestamp(2020, 1, mday => 2, hour => 3, min => 4, sec => 5.5);
+SELECT make_timestamptz(2020, 1, 2, 3, 4, 5.5, timezone => 'UTC');
+SELECT jsonb_set('{"a":1}', '{b}', '1', create_if_missing => false), jsonb_set(jsonb_in => '{}', path => '{a}', replacement => '1');
+SELECT jsonb_insert('{"a":[1]}', '{a,0}', '2', insert_after => true), parse_ident('a.b c', strict => false);
+SELECT jsonb_set_lax('{"a":1}', '{a}', NULL, null_value_treatment => 'delete_key');
+SELECT make_interval(dayz => 1);
+SELECT make_interval(days => 1, days => 2);
+SELECT make_interval(days => 1, 2);
+SELECT make_interval(1, years => 2);
+SELECT make_date(year => 2020);
+SELECT make_date(2020, 1, day => 'x');
+SELECT upper(x => 'a');
+SELECT jsonb_set(target => '{}', path => '{a}', new_value => '1');
+DEALLOCATE ALL;
+DROP TABLE amounts;

@@ -1,0 +1,27 @@
+-- A type's name called as a function is a cast.
+CREATE TYPE tint AS ENUM ('red', 'blue');
+CREATE TABLE casted (at timestamp, az timestamptz, d date, n int, x float8, q numeric, s text, b bool);
+INSERT INTO casted VALUES ('2020-03-04 05:06:07.5', '2020-03-04 05:06:07.5+00', '2020-03-04', 7, 1.5, 2.5, '12', true), (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+SELECT date(at), date(az), date(d) FROM casted ORDER BY n;
+SELECT date('2020-01-01'), date('2020-01-01'::text), date(NULL);
+SELECT int4('1'), int8(2), int2('3'), float8('1.5'), float4(1), "numeric"('1.5'), bool('t'), text(5);
+SELECT text(n), text(x), text(at), text(b), text(q) FROM casted ORDER BY n;
+SELECT int4(x), int8(q), float8(n), "numeric"(n), int4(s), int4(b), bool(n), int2(n) FROM casted ORDER BY n;
+SELECT timestamptz(at), "timestamp"(az), "time"(az), "interval"('1 day'), timestamptz(d), "time"('03:04') FROM casted ORDER BY n;
+SELECT oid('5'), name('abc'), regclass('pg_class'), jsonb('{}'), json('1'), uuid('00000000-0000-0000-0000-000000000005'), bytea('abc'), inet('1.2.3.4');
+SELECT bpchar('x'), "char"('x'), text('a'::name), name('a'::text), varchar(7::text), regtype('int4');
+SELECT tint('red'), tint('blue'::text);
+SELECT tint('green');
+SELECT date('nonsense');
+SELECT int4('a');
+SELECT date(5);
+SELECT uuid(n) FROM casted;
+SELECT date(DISTINCT at) FROM casted;
+SELECT date(at) OVER () FROM casted;
+SELECT date(at, 5) FROM casted;
+SELECT date(at), count(*) FROM casted GROUP BY date(at) ORDER BY 1;
+CREATE FUNCTION tint(int) RETURNS int LANGUAGE sql AS 'SELECT $1 + 1';
+SELECT tint(1);
+DROP FUNCTION tint(int);
+DROP TABLE casted;
+DROP TYPE tint;
