@@ -12,7 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from sql.dialects.context import Context
-from sql.dialects.functions import known_names
+from sql.dialects.functions import is_window, known_names
 
 MODIFIERS = "with_ where group having windows order limit offset joins"
 ALLOWED: dict[Any, frozenset[str]] = {
@@ -157,7 +157,7 @@ def require_allowed(tree: exp.Expr, context: Context) -> None:
         for key, value in node.args.items():
             if value and key not in parts and key not in UNPRINTED and value != []:
                 raise context.refusal(PARTS.get(key) or f"{key.strip('_').upper()} of {spoken(node)}", node)
-        if isinstance(node, exp.Anonymous) and str(node.this).upper() not in known_names():
+        if isinstance(node, exp.Anonymous) and str(node.this).upper() not in known_names() and not is_window(node):
             name = str(node.this).lower().lstrip("_")
             raise context.refusal(f"the function {name}", node, "Antumbra has no function of this name.")
         if isinstance(node, exp.Parameter) and not str(node.name).isdigit():

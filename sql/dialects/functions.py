@@ -33,8 +33,15 @@ def known_names() -> frozenset[str]:
     return frozenset(name.upper() for name in names) | SPELLED
 
 
+def is_window(node: exp.Expr) -> bool:
+    """Tell whether a call is Antumbra's hop(TABLE name, ...) in FROM."""
+    return isinstance(node.parent, exp.Table) and str(node.name).upper() == "HOP"
+
+
 def translated(node: exp.Expr, context: Context) -> exp.Expr:
     """Return what a call is in PostgreSQL's SQL. Raises 0A000."""
+    if is_window(node):
+        return node
     name = node.this.name if isinstance(node.this, exp.Expr) else str(node.this)
     call = Call(name.upper(), tuple(node.expressions), node, context)
     found = translated_call(call)

@@ -103,7 +103,7 @@ def of_call(node: exp.Anonymous, context: Context) -> str | None:
     """Return the kind of a call's value."""
     name = str(node.this).upper()
     first = kind_of(node.expressions[0], context) if node.expressions else None
-    if name == "SUM":
+    if name in ("SUM", "ARG_MAX", "ARG_MIN"):
         return first
     if name in ("AVG", "ROUND", "TRUNC", "CEIL", "FLOOR", "POWER", "MOD"):
         return "float" if first == "float" else "integer" if name == "MOD" and first == "integer" else "numeric"

@@ -16,6 +16,7 @@ from sql.dialects.calls import Call, bare, cast, filled, function, integer_of, l
 from sql.dialects.context import POSTGRES_LIKE, Context
 from sql.dialects.dates import written_interval
 from sql.dialects.functions import translated
+from sql.dialects.json_paths import at_path, is_path, path
 from sql.dialects.kinds import DECIMALS, kind_of
 from sql.dialects.time_calls import extract
 from sql.dialects.types import written_type
@@ -183,7 +184,11 @@ def regular(node: exp.Expr, context: Context) -> exp.Expr:
 
 def converted(node: exp.Expr, context: Context) -> exp.Expr:
     """Return a cast, of whose failures none is NULL."""
+    inner = node.this
     if isinstance(node, exp.TryCast) or node.args.get("safe"):
+        found = None if is_path(inner) else tried(inner, written_type(node.args["to"], context), context)
+        if found is not None:
+            return found
         hint = "Cast what a CASE has found to be castable."
         name = "SAFE_CAST" if context.dialect == "bigquery" else "TRY_CAST"
         raise context.refusal(name, node, hint, "It is NULL for what can't be cast, where CAST is an error.")
@@ -193,7 +198,10 @@ def converted(node: exp.Expr, context: Context) -> exp.Expr:
     if target.this == exp.DType.CHARACTER_SET:
         return operand(node.this)
     kind = written_type(target, context)
-    inner = node.this
+    if is_path(inner):
+        inner = at_path(inner)
+        if kind in ("SMALLINT", "INTEGER", "BIGINT"):
+            inner = cast(inner, "NUMERIC")
     if context.dialect == "oracle" and isinstance(inner, exp.Literal) and kind == "TIMESTAMP(0)":
         kind = "DATE"
     if kind in ("SMALLINT", "INTEGER", "BIGINT"):
@@ -201,6 +209,30 @@ def converted(node: exp.Expr, context: Context) -> exp.Expr:
     if kind == "TEXT" and kind_of(inner, context) in ("timestamp", "timestamptz", "float"):
         context.note("a time or a float as a text is written as PostgreSQL writes it")
     return cast(inner, kind)
+
+
+# The types to which a cast never fails, by the kind of what is cast.
+NEVER_FAILS = {
+    "integer": ("BIGINT", "NUMERIC", "REAL", "DOUBLE PRECISION", "TEXT"),
+    "numeric": ("NUMERIC", "DOUBLE PRECISION", "TEXT"),
+    "float": ("DOUBLE PRECISION",),
+    "text": ("TEXT",),
+    "date": ("DATE", "TIMESTAMP", "TIMESTAMP(6)", "TEXT"),
+    "timestamp": ("TIMESTAMP", "TIMESTAMP(6)", "DATE"),
+    "boolean": ("BOOLEAN",),
+}
+RANGES = {"SMALLINT": 2**15, "INTEGER": 2**31}
+
+
+def tried(value: exp.Expr, kind: str, context: Context) -> exp.Expr | None:
+    """Return a cast that is NULL for what can't be cast, None where that is not known."""
+    source = kind_of(value, context)
+    if kind in NEVER_FAILS.get(source or "", ()):
+        return cast(value, kind)
+    if source != "integer" or kind not in RANGES:
+        return None
+    end = RANGES[kind]
+    return filled(f"CASE WHEN $1 BETWEEN -{end} AND {end - 1} THEN CAST($1 AS {kind}) END", [value])
 
 
 def by_style(node: exp.Expr, context: Context) -> exp.Expr:
@@ -413,6 +445,7 @@ NODES: dict[type[Any], Node] = {
     **dict.fromkeys((exp.RawString, exp.National), raw),
     exp.Interval: written_interval,
     exp.Bracket: element,
+    exp.JSONExtract: path,
 }
 
 

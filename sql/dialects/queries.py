@@ -1,5 +1,5 @@
 """Clauses of queries that PostgreSQL does not have, written with those that it has: QUALIFY, LIMIT
-BY, TOP, ROWNUM, APPLY, LATERAL VIEW, DUAL, TUMBLE, PREWHERE.
+BY, TOP, ROWNUM, APPLY, LATERAL VIEW, DUAL, TUMBLE, HOP, PREWHERE, PIVOT.
 
 Enters: the tree of a statement as it was read. Leaves: the same with clauses of PostgreSQL's;
 expressions are not rewritten yet.
@@ -11,8 +11,8 @@ from sqlglot import exp
 
 from sql.dialects.aliases import has_aggregate, within, without_names
 from sql.dialects.calls import bare, integer_of
-from sql.dialects.context import Context
-from sql.dialects.stars import expand, star_of, without_changes
+from sql.dialects.context import POSTGRES_LIKE, Context
+from sql.dialects.stars import expand, star_of, without_changes, without_pivots
 
 # Names that the subqueries get which replace clauses.
 ROWS = "_rows"
@@ -54,7 +54,8 @@ def of_select(select: exp.Select, context: Context) -> exp.Expr:
         without_row_number(select, context)
     without_applies(select, context)
     without_views(select, context)
-    without_tumble(select, context)
+    without_time_windows(select, context)
+    without_pivots(select, context)
     rollup(select)
     without_changes(select, context)
     if limit is not None and limit.expressions:
@@ -158,11 +159,16 @@ def without_views(select: exp.Select, context: Context) -> None:
         select.set("laterals", None)
 
 
-def without_tumble(select: exp.Select, context: Context) -> None:
-    """Write FROM TUMBLE(t, ts, size) as a subquery with window_start and window_end."""
+def without_time_windows(select: exp.Select, context: Context) -> None:
+    """Write FROM TUMBLE(t, ts, size) as a subquery with window_start and window_end, and HOP(t, ts,
+    slide, size) as Antumbra's.
+    """
     for table in [one for one in select.find_all(exp.Table) if isinstance(one.this, exp.Anonymous)]:
         call = table.this
         name = str(call.name).lower()
+        if name == "hop" and context.dialect in POSTGRES_LIKE and table.find_ancestor(exp.Select) is select:
+            hop(table, context)
+            continue
         if name != "tumble" or table.find_ancestor(exp.Select) is not select:
             continue
         if len(call.expressions) != 3:
@@ -182,6 +188,18 @@ def without_tumble(select: exp.Select, context: Context) -> None:
         for key in ("joins",):
             subquery.set(key, table.args.get(key))
         table.replace(subquery)
+
+
+def hop(table: exp.Table, context: Context) -> None:
+    """Write the relation of HOP as TABLE name. Raises 0A000 but for a column and intervals."""
+    call = table.this
+    places = [type(one) for one in call.expressions]
+    if places[:2] != [exp.Column] * 2 or places[2:] not in ([exp.Interval] * 2, [exp.Interval] * 3):
+        raise context.refusal("HOP of what is not a relation, a column and intervals", call)
+    source = call.expressions[0]
+    source.replace(exp.Var(this=f"TABLE {source.sql('postgres')}"))
+    if table.args.get("alias") is None:
+        table.set("alias", exp.TableAlias(this=source.this.copy()))
 
 
 def rollup(select: exp.Select) -> None:

@@ -1,8 +1,8 @@
-"""The columns that * stands for, where all relations of FROM are known: * EXCEPT, EXCLUDE, REPLACE
-and RENAME.
+"""What is written out where the columns of relations are known: * EXCEPT, EXCLUDE, REPLACE and
+RENAME as columns by their names, PIVOT as a grouping whose aggregates are filtered.
 
-Enters: a SELECT whose subqueries are written with PostgreSQL's clauses. Leaves: its columns by
-their names.
+Enters: a SELECT whose subqueries are written with PostgreSQL's clauses. Leaves: the same without
+these.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from sql.dialects.calls import number
 from sql.dialects.context import Context
 
 # Other names may be found in another way, or not at all.
 FOLDED = re.compile(r"[a-z_][a-z0-9_]*")
 CHANGES = ("except_", "replace", "rename")
 HINT = "Name the columns: those of the relations in FROM are not known."
+PIVOT_HINT = "Write GROUP BY with an aggregate FILTER (WHERE ...) for each value."
 
 
 def without_changes(select: exp.Select, context: Context) -> None:
@@ -152,3 +154,51 @@ def outputs(query: exp.Expr, context: Context) -> list[exp.Identifier] | None:
         else:
             return None
     return found
+
+
+def without_pivots(select: exp.Select, context: Context) -> None:
+    """Write PIVOT of a relation in FROM as a grouping. Raises 0A000."""
+    start = select.args.get("from_")
+    source = None if start is None else start.this
+    pivots = [] if source is None else source.args.get("pivots") or []
+    if source is None or not pivots:
+        return
+    pivot = pivots[0]
+    if len(pivots) > 1 or pivot.args.get("unpivot") or len(pivot.args.get("fields") or ()) != 1:
+        raise context.refusal("UNPIVOT, or PIVOT of several columns,", pivot, PIVOT_HINT)
+    source.set("pivots", None)
+    column, values = pivot.args["fields"][0].this, pivot.args["fields"][0].expressions
+    names, outputs = names_of(source, context), pivot.args.get("columns") or []
+    aggregates = pivot.expressions
+    if names is None:
+        raise context.refusal("PIVOT of a relation whose columns are not known", pivot, PIVOT_HINT)
+    if not isinstance(column, exp.Column) or len(outputs) != len(values) * len(aggregates) or not values:
+        raise context.refusal("PIVOT with these values", pivot, PIVOT_HINT)
+    used = {one.name.lower() for part in (column, *aggregates) for one in part.find_all(exp.Column)}
+    keys = [exp.Column(this=name.copy()) for name in names if name.name.lower() not in used]
+    if not keys:
+        raise context.refusal("PIVOT of all columns", pivot, PIVOT_HINT)
+    items: list[exp.Expr] = [*keys]
+    for value in values:
+        for aggregate in aggregates:
+            items.append(one_value(aggregate, column, value, outputs[len(items) - len(keys)], context))
+    grouped = exp.Select(
+        expressions=items, from_=exp.From(this=source.copy()), group=exp.Group(expressions=[one.copy() for one in keys])
+    )
+    alias = pivot.args.get("alias") or source.args.get("alias") or exp.TableAlias(this=exp.to_identifier("_pivot"))
+    source.replace(exp.Subquery(this=grouped, alias=alias.copy()))
+
+
+def one_value(aggregate: exp.Expr, column: exp.Column, value: exp.Expr, name: exp.Expr, context: Context) -> exp.Expr:
+    """Return the aggregate of the rows with one value. Raises 0A000 for what is no constant."""
+    call = aggregate.this if isinstance(aggregate, exp.Alias) else aggregate
+    constant = value.this if isinstance(value, exp.PivotAlias | exp.Alias) else value
+    if isinstance(constant, exp.Column) and context.dialect == "tsql":
+        kind = context.columns.get(column.name.lower())
+        text = constant.name
+        constant = number(int(text)) if kind == "integer" and text.isdigit() else exp.Literal.string(text)
+    if not isinstance(call, exp.Anonymous) or not isinstance(constant, exp.Literal):
+        raise context.refusal("PIVOT with these values", value, PIVOT_HINT)
+    condition = exp.EQ(this=column.copy(), expression=constant.copy())
+    filtered = exp.Filter(this=call.copy(), expression=exp.Where(this=condition))
+    return exp.Alias(this=filtered, alias=exp.to_identifier(name.name, quoted=name.args.get("quoted")))

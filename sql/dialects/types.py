@@ -83,8 +83,6 @@ def written_type(node: exp.Expr, context: Context) -> str:
         return "TIMESTAMP(0)"
     if name == "FLOAT" and dialect in LONG_FLOATS and not modifiers:
         return "DOUBLE PRECISION"
-    if name == "TIMESTAMP" and dialect == "bigquery":
-        return "TIMESTAMPTZ"
     if name == "DECIMAL" and not modifiers:
         return DECIMALS.get(dialect, "NUMERIC")
     if name in ("CHAR", "NCHAR") and dialect not in ("mysql", "bigquery", "duckdb", "spark", "databricks", "snowflake"):

@@ -22,6 +22,7 @@ from sql.dialects.calls import (
     text_of,
 )
 from sql.dialects.context import POSTGRES_LIKE, SPARKS
+from sql.dialects.json_paths import scalar
 from sql.dialects.kinds import kind_of
 
 # Those whose CONCAT takes NULL for nothing, as PostgreSQL's does.
@@ -181,12 +182,14 @@ def before_delimiter(call: Call) -> exp.Expr:
     return function("SPLIT_PART", *call.arguments[:2], number(count))
 
 
-def at_extreme(direction: str, call: Call) -> exp.Expr:
+def at_extreme(end: str, call: Call) -> exp.Expr:
     """ARG_MAX(value, by) and its like: the value of the row with the greatest or smallest `by`."""
     if len(call.arguments) != 2:
         raise call.refuse()
     call.context.note(f"{call.name.lower()} takes any of the rows that are alike in its second argument")
-    return filled(f"(ARRAY_AGG($1 ORDER BY $2 {direction}) FILTER (WHERE $2 IS NOT NULL))[1]", list(call.arguments))
+    # Rows without a value are left out by these two.
+    known = " FILTER (WHERE $1 IS NOT NULL)" if call.context.dialect in ("clickhouse", "duckdb") else ""
+    return filled(f"ARG_{end}($1, $2){known}", list(call.arguments))
 
 
 def any_value(call: Call) -> exp.Expr:
@@ -376,8 +379,8 @@ def initcap(call: Call) -> exp.Expr:
     return function("INITCAP", *call.arguments)
 
 
-AT_MOST = partial(at_extreme, "DESC")
-AT_LEAST = partial(at_extreme, "ASC")
+AT_MOST = partial(at_extreme, "MAX")
+AT_LEAST = partial(at_extreme, "MIN")
 VALUES: dict[str, Handler] = {
     **dict.fromkeys(("SUM", "AVG"), of_numbers),
     "CONCAT": concat,
@@ -407,6 +410,8 @@ OF_DIALECTS: dict[str, dict[str, Handler]] = {
         "MID": substring,
     },
     "bigquery": {
+        "JSON_VALUE": scalar,
+        "JSON_EXTRACT_SCALAR": scalar,
         "SPLIT": split,
         "REGEXP_CONTAINS": matches,
         "REGEXP_EXTRACT": regexp_extract,
@@ -437,9 +442,20 @@ OF_DIALECTS: dict[str, dict[str, Handler]] = {
         },
         **{f"TOUINT{bits}": partial(to_integer, "BIGINT") for bits in ("8", "16", "32")},
     },
-    "tsql": {"CHAR": character},
-    "trino": {"REGEXP_LIKE": matches, "REGEXP_EXTRACT": regexp_extract, "SPLIT_PART": split_part},
-    "oracle": {"DECODE": decode, "REGEXP_LIKE": matches, "REGEXP_SUBSTR": regexp_extract, "INSTR": instr},
+    "tsql": {"CHAR": character, "JSON_VALUE": scalar},
+    "trino": {
+        "JSON_EXTRACT_SCALAR": scalar,
+        "REGEXP_LIKE": matches,
+        "REGEXP_EXTRACT": regexp_extract,
+        "SPLIT_PART": split_part,
+    },
+    "oracle": {
+        "JSON_VALUE": scalar,
+        "DECODE": decode,
+        "REGEXP_LIKE": matches,
+        "REGEXP_SUBSTR": regexp_extract,
+        "INSTR": instr,
+    },
     "duckdb": {
         "REGEXP_MATCHES": matches,
         "REGEXP_FULL_MATCH": matches,

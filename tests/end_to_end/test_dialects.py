@@ -45,6 +45,22 @@ def test_a_view_is_stored_as_it_was_translated(connection: Connection) -> None:
     assert "FILTER (WHERE (clicks.ms > 3))" in str(stored)
 
 
+def test_windows_that_hop_are_antumbras(connection: Connection) -> None:
+    connection.execute("create table seen (page text, at timestamp)")
+    connection.execute(
+        "insert into seen values ('a', '2024-01-01 00:00:30'), ('b', '2024-01-01 00:01:30'), ('c', null)"
+    )
+    connection.execute("set antumbra.sql_dialect = 'risingwave'")
+    hop = "hop(seen, at, interval '1 minute', interval '2 minutes')"
+    found = connection.execute(
+        f"select s.window_start::text, count(*) as n, max_by(page, at) from {hop} as s group by 1 order by 1".encode()
+    ).fetchall()
+    assert found == [("2023-12-31 23:59:00", 1, "a"), ("2024-01-01 00:00:00", 2, "b"), ("2024-01-01 00:01:00", 1, "b")]
+    assert connection.execute(f"select count(*) from {hop} where seen.page = 'a'".encode()).fetchone() == (2,)
+    connection.execute("set antumbra.sql_dialect = default")
+    connection.execute("drop table seen")
+
+
 def test_a_text_means_what_its_session_writes(connection: Connection) -> None:
     """An answer that is kept for a text is not given to a session that means something else by
     it.

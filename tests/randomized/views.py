@@ -28,6 +28,7 @@ RESULT_OF_SUM = {
     "float4": "float4",
 }
 AGGREGATES = ("count(*)", "count", "sum", "sum", "avg", "min", "max", "bool_and", "bool_or", "first", "last")
+CHOICES = ("first", "last")
 DIRECTIONS = ("", " DESC", " NULLS FIRST")
 SHAPES_SHARE = 0.3
 SOURCE = "\1"  # stands for the FROM item of the stream in a query's text
@@ -185,7 +186,7 @@ class ViewMaker:
         argument = self._argument(function)
         checks.append(f"{argument.text}\0{condition}")
         order = ""
-        if function in ("first", "last"):
+        if function in CHOICES:
             key = self._argument("min")
             checks.append(f"{key.text}\0{condition}")
             order = f" ORDER BY {key.text}{random.choice(DIRECTIONS)}, {argument.text}{random.choice(DIRECTIONS)}"
@@ -214,7 +215,9 @@ class ViewMaker:
                 # columns of quarters only.
                 if term.family not in FLOATS or (self._maker.is_calm(term) and term.text.startswith("c")):
                     return term
-            if function in ("min", "max", "first", "last") and term.family != "bool" and term.fixed:
+            # PostgreSQL has no arrays of arrays, which first and last are made of there.
+            extreme = function in ("min", "max") or (function in CHOICES and not term.family.endswith("[]"))
+            if extreme and term.family != "bool" and term.fixed:
                 return term
         return Term("1", "int4")
 

@@ -63,12 +63,31 @@ def test_most_are_accepted() -> None:
     assert len(accepted) >= 80
 
 
+# The types for which PostgreSQL gets Antumbra's arg_min and arg_max.
+CHOSEN_BY = (("int", "numeric"), ("text", "timestamp"), ("text", "int"), ("text", "numeric"))
+
+
+def chosen(end: str, sign: str, value: str, key: str) -> str:
+    """Return the statements that make arg_min or arg_max."""
+    is_first = f"$1 is null or ($3 {sign} ($1[2])::{key})"
+    return (
+        f"create function arg_{end}_step(text[], {value}, {key}) returns text[] language sql as"
+        f" $$select case when $3 is not null and ({is_first}) then array[$2::text, $3::text] else $1 end$$;"
+        f"create function arg_{end}_of_{value}_by_{key}(text[]) returns {value} language sql as $$select ($1[1])::{value}$$;"
+        f"create aggregate arg_{end}({value}, {key})"
+        f" (sfunc = arg_{end}_step, stype = text[], finalfunc = arg_{end}_of_{value}_by_{key})"
+    )
+
+
 @pytest.fixture(scope="module")
 def connection(postgres: PostgresCluster) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
     with postgres.connect() as connection:
         connection.execute("create schema dialects")
         connection.execute("set search_path = dialects")
         connection.execute((DATA / "tables.sql").read_text())
+        for value, key in CHOSEN_BY:
+            for end, sign in (("min", "<"), ("max", ">")):
+                connection.execute(chosen(end, sign, value, key))
         yield connection
         connection.execute("drop schema dialects cascade")
 

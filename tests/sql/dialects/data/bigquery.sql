@@ -77,3 +77,29 @@ SELECT p.* EXCEPT (shipped, created), p.amount / 2 AS half FROM paid AS p
 -- PostgreSQL:
 SELECT id, customer_id, status, amount, quantity, ordered, region, amount / 2 FROM orders WHERE status = 'paid'
 | WITH paid AS (SELECT id, customer_id, status, amount, quantity, ordered, created, shipped, region FROM orders WHERE status = 'paid') SELECT id, customer_id, status, amount, quantity, ordered, region, p.amount / 2 AS half FROM paid AS p
+
+SELECT id, JSON_VALUE(body, '$.a.b[0]') AS first, JSON_EXTRACT_SCALAR(body, '$.name') AS name, JSON_VALUE(body, '$.a') AS whole, JSON_VALUE(raw, '$.a.b') AS raw FROM docs
+-- PostgreSQL:
+SELECT id, body->'a'->'b'->>0, body->>'name', null, raw::jsonb->'a'->>'b' FROM docs
+| SELECT id, CASE WHEN JSONB_TYPEOF(JSONB_EXTRACT_PATH(body, 'a', 'b', '0')) IN ('object', 'array') THEN NULL ELSE JSONB_EXTRACT_PATH_TEXT(body, 'a', 'b', '0') END AS first, CASE WHEN JSONB_TYPEOF(JSONB_EXTRACT_PATH(body, 'name')) IN ('object', 'array') THEN NULL ELSE JSONB_EXTRACT_PATH_TEXT(body, 'name') END AS name, CASE WHEN JSONB_TYPEOF(JSONB_EXTRACT_PATH(body, 'a')) IN ('object', 'array') THEN NULL ELSE JSONB_EXTRACT_PATH_TEXT(body, 'a') END AS whole, CASE WHEN JSONB_TYPEOF(JSONB_EXTRACT_PATH(CAST(raw AS JSONB), 'a', 'b')) IN ('object', 'array') THEN NULL ELSE JSONB_EXTRACT_PATH_TEXT(CAST(raw AS JSONB), 'a', 'b') END AS raw FROM docs
+| WARNING: a text that is no JSON is an error here
+
+SELECT JSON_VALUE(body, '$.*') FROM docs
+| ERROR 0A000 at 8: the function json_value of BigQuery can't be translated
+| DETAIL: What is not translated is a path that is not a constant of names and numbers.
+
+SELECT SAFE_CAST(id AS STRING) AS s, SAFE_CAST(ordered AS DATETIME) AS at FROM orders
+-- PostgreSQL:
+SELECT id::text, ordered::timestamp FROM orders
+| SELECT CAST(id AS TEXT) AS s, CAST(ordered AS TIMESTAMP) AS at FROM orders
+
+SELECT * FROM (SELECT customer_id, region, quantity FROM orders) PIVOT(SUM(quantity) AS q, COUNT(*) AS n FOR region IN ('north', 'south' AS s))
+-- PostgreSQL:
+SELECT customer_id, sum(quantity) FILTER (WHERE region = 'north'), count(*) FILTER (WHERE region = 'north'),
+ sum(quantity) FILTER (WHERE region = 'south'), count(*) FILTER (WHERE region = 'south') FROM orders GROUP BY customer_id
+| SELECT * FROM (SELECT customer_id, SUM(quantity) FILTER(WHERE region = 'north') AS q_north, COUNT(*) FILTER(WHERE region = 'north') AS n_north, SUM(quantity) FILTER(WHERE region = 'south') AS q_s, COUNT(*) FILTER(WHERE region = 'south') AS n_s FROM (SELECT customer_id, region, quantity FROM orders) AS _query_2 GROUP BY customer_id) AS _pivot
+
+SELECT id, CAST(ordered AS DATETIME) AS at, EXTRACT(HOUR FROM CAST(created AS DATETIME)) AS h FROM orders WHERE CAST(created AS DATETIME) > DATETIME '2024-01-08'
+-- PostgreSQL:
+SELECT id, ordered::timestamp, extract(hour FROM created) FROM orders WHERE created > '2024-01-08'
+| SELECT id, CAST(ordered AS TIMESTAMP) AS at, CAST(EXTRACT(HOUR FROM CAST(created AS TIMESTAMP)) AS INT) AS h FROM orders WHERE CAST(created AS TIMESTAMP) > CAST('2024-01-08' AS TIMESTAMP)

@@ -15,7 +15,7 @@ SELECT date_trunc('month', created)::date, to_char(created, 'YYYYMM')::int, sum(
 SELECT user_id, argMax(kind, ts) AS last_kind, quantile(0.5)(ms) AS med, groupArray(id) AS ids, any(kind) AS k FROM events WHERE kind = 'view' GROUP BY user_id
 -- PostgreSQL:
 SELECT user_id, (array_agg(kind order by ts desc))[1], percentile_cont(0.5) within group (order by ms), array_agg(id), 'view' FROM events WHERE kind = 'view' GROUP BY user_id
-| SELECT user_id, (ARRAY_AGG(kind ORDER BY ts DESC) FILTER(WHERE ts IS NOT NULL))[1] AS last_kind, PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY ms) AS med, ARRAY_AGG(id) FILTER(WHERE id IS NOT NULL) AS ids, MIN(kind) AS k FROM events WHERE kind = 'view' GROUP BY user_id
+| SELECT user_id, ARG_MAX(kind, ts) FILTER(WHERE kind IS NOT NULL) AS last_kind, PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY ms) AS med, ARRAY_AGG(id) FILTER(WHERE id IS NOT NULL) AS ids, MIN(kind) AS k FROM events WHERE kind = 'view' GROUP BY user_id
 | WARNING: argmax takes any of the rows that are alike in its second argument
 | WARNING: quantile is computed exactly
 | WARNING: ANY takes the smallest value
@@ -58,3 +58,9 @@ SELECT toUInt64OrZero(phone) FROM customers
 
 SELECT name FROM customers ORDER BY name WITH FILL
 | ERROR 0A000 at 37: WITH FILL of ClickHouse can't be translated
+
+SELECT user_id, argMin(url, ms) AS u FROM events GROUP BY user_id
+-- PostgreSQL:
+SELECT user_id, (array_agg(url ORDER BY ms) FILTER (WHERE ms IS NOT NULL AND url IS NOT NULL))[1] FROM events GROUP BY user_id
+| SELECT user_id, ARG_MIN(url, ms) FILTER(WHERE url IS NOT NULL) AS u FROM events GROUP BY user_id
+| WARNING: argmin takes any of the rows that are alike in its second argument

@@ -32,9 +32,20 @@ SELECT dept, sum(salary) FILTER (WHERE hired >= '2020-01-01'), percentile_cont(0
 | SELECT dept, SUM(salary) FILTER(WHERE hired >= CAST('2020-01-01' AS DATE)) AS recent, PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY salary) AS med, MAX(salary) - MIN(salary) AS spread FROM employees GROUP BY dept
 
 SELECT url:a.b FROM events
-| ERROR 0A000 at 8: a path into JSON of Databricks can't be translated
+| ERROR 0A000 at 8: a path into JSON without a cast of Databricks can't be translated
+| HINT: Cast it: v:a.b::text.
 
 SELECT TRY_CAST(phone AS INT) FROM customers
 | ERROR 0A000 at 17: TRY_CAST of Databricks can't be translated
 | DETAIL: It is NULL for what can't be cast, where CAST is an error.
 | HINT: Cast what a CASE has found to be castable.
+
+SELECT id, body:a.b[1]::int AS cut, body:name::string AS name FROM docs WHERE id < 3
+-- PostgreSQL:
+SELECT id, trunc((body->'a'->'b'->>1)::numeric)::int, body->>'name' FROM docs WHERE id < 3
+| SELECT id, CAST(TRUNC(CAST(JSONB_EXTRACT_PATH_TEXT(body, 'a', 'b', '1') AS DECIMAL)) AS INT) AS cut, CAST(JSONB_EXTRACT_PATH_TEXT(body, 'name') AS TEXT) AS name FROM docs WHERE id < 3
+
+SELECT * FROM (SELECT dept, salary, manager_id FROM employees) PIVOT (COUNT(salary) AS n FOR dept IN ('eng', 'ops'))
+-- PostgreSQL:
+SELECT manager_id, count(salary) FILTER (WHERE dept = 'eng'), count(salary) FILTER (WHERE dept = 'ops') FROM employees GROUP BY manager_id
+| SELECT * FROM (SELECT manager_id, COUNT(salary) FILTER(WHERE dept = 'eng') AS eng, COUNT(salary) FILTER(WHERE dept = 'ops') AS ops FROM (SELECT dept, salary, manager_id FROM employees) AS _query_2 GROUP BY manager_id) AS _pivot

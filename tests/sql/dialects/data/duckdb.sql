@@ -21,7 +21,7 @@ SELECT amount * (1 - coalesce(discount, 0)), amount * (1 - coalesce(discount, 0)
 SELECT region, arg_max(id, amount) AS top, list(id ORDER BY id) AS ids, string_agg(status, '|' ORDER BY id) AS s, sum(amount > 50) AS big, quantile_cont(amount, 0.9) AS p90 FROM orders GROUP BY region
 -- PostgreSQL:
 SELECT region, (array_agg(id order by amount desc nulls last) filter (where amount is not null))[1], array_agg(id order by id), string_agg(status, '|' order by id), sum((amount > 50)::int), percentile_cont(0.9) within group (order by amount) FROM orders GROUP BY region
-| SELECT region, (ARRAY_AGG(id ORDER BY amount DESC) FILTER(WHERE amount IS NOT NULL))[1] AS top, ARRAY_AGG(id ORDER BY id) AS ids, STRING_AGG(status, '|' ORDER BY id) AS s, SUM(CAST(amount > 50 AS INT)) AS big, PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY amount) AS p90 FROM orders GROUP BY region
+| SELECT region, ARG_MAX(id, amount) FILTER(WHERE id IS NOT NULL) AS top, ARRAY_AGG(id ORDER BY id) AS ids, STRING_AGG(status, '|' ORDER BY id) AS s, SUM(CAST(amount > 50 AS INT)) AS big, PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY amount) AS p90 FROM orders GROUP BY region
 | WARNING: arg_max takes any of the rows that are alike in its second argument
 
 SELECT name, concat(name, '-', phone) AS c, name || phone AS d, split_part(email, '@', 2) AS domain, strftime(signup, '%Y/%m') AS ym, contains(email, 'example') AS e, regexp_matches(email, '^[a-z]+@') AS r,

@@ -58,3 +58,13 @@ SELECT id, LEVEL FROM employees CONNECT BY PRIOR id = manager_id
 SELECT MONTHS_BETWEEN(shipped, created) FROM orders
 | ERROR 0A000 at 8: the function months_between of Oracle can't be translated
 | DETAIL: It is refused because it counts the days of a month as 31.
+
+SELECT id, JSON_VALUE(body, '$.name') AS name FROM docs
+-- PostgreSQL:
+SELECT id, nullif(body->>'name', '') FROM docs
+| SELECT id, NULLIF(CASE WHEN JSONB_TYPEOF(JSONB_EXTRACT_PATH(body, 'name')) IN ('object', 'array') THEN NULL ELSE JSONB_EXTRACT_PATH_TEXT(body, 'name') END, '') AS name FROM docs
+
+SELECT * FROM (SELECT customer_id, status, amount FROM orders) PIVOT (SUM(amount) FOR status IN ('paid' AS paid, 'open' AS open))
+-- PostgreSQL:
+SELECT customer_id, sum(amount) FILTER (WHERE status = 'paid'), sum(amount) FILTER (WHERE status = 'open') FROM orders GROUP BY customer_id
+| SELECT * FROM (SELECT customer_id, SUM(amount) FILTER(WHERE status = 'paid') AS paid, SUM(amount) FILTER(WHERE status = 'open') AS open FROM (SELECT customer_id, status, amount FROM orders) AS _query_2 GROUP BY customer_id) AS _pivot

@@ -26,6 +26,5 @@ SELECT * FROM (SELECT dept, name, row_number() OVER (PARTITION BY dept ORDER BY 
 SELECT dept, name, r FROM (SELECT dept, name, row_number() OVER (PARTITION BY dept ORDER BY salary DESC) AS r FROM employees) q WHERE r <= 2
 | SELECT * FROM (SELECT dept, name, ROW_NUMBER() OVER (PARTITION BY dept ORDER BY salary DESC) AS r FROM employees) AS q WHERE r <= 2
 
-SELECT * FROM HOP(events, ts, INTERVAL '1 MINUTE', INTERVAL '5 MINUTES')
-| ERROR 0A000 at 15: the function hop of RisingWave can't be translated
-| HINT: Antumbra has no function of this name.
+SELECT * FROM HOP(events, events.ts + INTERVAL '1 day', INTERVAL '1 MINUTE', INTERVAL '5 MINUTES')
+| ERROR 0A000 at 15: HOP of what is not a relation, a column and intervals of RisingWave can't be translated

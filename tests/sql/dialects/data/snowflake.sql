@@ -85,7 +85,10 @@ SELECT kind, v.value FROM events, LATERAL FLATTEN(input => url) v
 | HINT: Write it with functions of PostgreSQL: SET antumbra.sql_dialect = 'postgres'.
 
 SELECT * FROM orders PIVOT (SUM(amount) FOR region IN ('north', 'south'))
-| ERROR 0A000 at 15: PIVOT of Snowflake can't be translated
+-- PostgreSQL:
+SELECT id, customer_id, status, quantity, discount, ordered, created, shipped, weight, sum(amount) FILTER (WHERE region = 'north'),
+ sum(amount) FILTER (WHERE region = 'south') FROM orders GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+| SELECT * FROM (SELECT id, customer_id, status, quantity, discount, ordered, created, shipped, weight, SUM(amount) FILTER(WHERE region = 'north') AS "'north'", SUM(amount) FILTER(WHERE region = 'south') AS "'south'" FROM orders GROUP BY id, customer_id, status, quantity, discount, ordered, created, shipped, weight) AS _pivot
 
 SELECT id, MAX_BY(status, amount) FROM orders GROUP BY id, my_udf(id)
 | ERROR 0A000 at 60: the function my_udf of Snowflake can't be translated
@@ -114,3 +117,29 @@ SELECT * EXCLUDE nothing FROM orders
 SELECT * EXCLUDE id FROM orders JOIN customers USING (id)
 | ERROR 0A000 at 8: * with EXCEPT of Snowflake can't be translated
 | HINT: Name the columns: those of the relations in FROM are not known.
+
+SELECT id, body:a.b[0]::int AS first, body:a.b[1]::int AS rounded, body:name::string AS name, body:ok::boolean AS ok, body:day::date AS day,
+ body:gone::string AS gone, body:Name::varchar AS other, raw:name::string AS raw_name FROM docs
+-- PostgreSQL:
+SELECT id, (body->'a'->'b'->>0)::int, round((body->'a'->'b'->>1)::numeric)::int, body->>'name', (body->>'ok')::boolean, (body->>'day')::date,
+ null, body->>'Name', raw::jsonb->>'name' FROM docs
+| SELECT id, CAST(ROUND(CAST(JSONB_EXTRACT_PATH_TEXT(body, 'a', 'b', '0') AS DECIMAL)) AS INT) AS first, CAST(ROUND(CAST(JSONB_EXTRACT_PATH_TEXT(body, 'a', 'b', '1') AS DECIMAL)) AS INT) AS rounded, CAST(JSONB_EXTRACT_PATH_TEXT(body, 'name') AS TEXT) AS name, CAST(JSONB_EXTRACT_PATH_TEXT(body, 'ok') AS BOOLEAN) AS ok, CAST(JSONB_EXTRACT_PATH_TEXT(body, 'day') AS DATE) AS day, CAST(JSONB_EXTRACT_PATH_TEXT(body, 'gone') AS TEXT) AS gone, CAST(JSONB_EXTRACT_PATH_TEXT(body, 'Name') AS TEXT) AS other, CAST(JSONB_EXTRACT_PATH_TEXT(CAST(raw AS JSONB), 'name') AS TEXT) AS raw_name FROM docs
+| WARNING: a text that is no JSON is an error here
+
+SELECT id, body:a FROM docs
+| ERROR 0A000 at 12: a path into JSON without a cast of Snowflake can't be translated
+| HINT: Cast it: v:a.b::text.
+
+SELECT id, TRY_CAST(id AS BIGINT) AS b, TRY_CAST(quantity AS SMALLINT) AS s, TRY_CAST(amount AS DOUBLE) AS d, TRY_CAST(status AS VARCHAR) AS t FROM orders
+-- PostgreSQL:
+SELECT id, id::bigint, quantity::smallint, amount::float8, status FROM orders
+| SELECT id, CAST(id AS BIGINT) AS b, CASE WHEN quantity BETWEEN -32768 AND 32767 THEN CAST(quantity AS SMALLINT) END AS s, CAST(amount AS DOUBLE PRECISION) AS d, CAST(status AS TEXT) AS t FROM orders
+
+SELECT * FROM (SELECT region, status, amount FROM orders) PIVOT(SUM(amount) FOR status IN ('paid', 'open')) AS p (region, paid, open)
+-- PostgreSQL:
+SELECT region, sum(amount) FILTER (WHERE status = 'paid'), sum(amount) FILTER (WHERE status = 'open') FROM orders GROUP BY region
+| SELECT * FROM (SELECT region, SUM(amount) FILTER(WHERE status = 'paid') AS "'paid'", SUM(amount) FILTER(WHERE status = 'open') AS "'open'" FROM (SELECT region, status, amount FROM orders) AS _query_2 GROUP BY region) AS p(region, paid, open)
+
+SELECT * FROM unknown_table PIVOT(SUM(amount) FOR status IN ('paid', 'open'))
+| ERROR 0A000 at 35: PIVOT of a relation whose columns are not known of Snowflake can't be translated
+| HINT: Write GROUP BY with an aggregate FILTER (WHERE ...) for each value.

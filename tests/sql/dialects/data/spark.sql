@@ -27,7 +27,7 @@ SELECT dept, name, salary, row_number() OVER (PARTITION BY dept ORDER BY salary 
 SELECT region, percentile(amount, 0.5) AS med, approx_count_distinct(status) AS s, stddev(weight) AS sd, max_by(id, amount) AS top FROM orders GROUP BY region
 -- PostgreSQL:
 SELECT region, percentile_cont(0.5) within group (order by amount), count(distinct status), stddev_samp(weight), (array_agg(id order by amount desc nulls last))[1] FROM orders GROUP BY region
-| SELECT region, PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY amount) AS med, COUNT(DISTINCT status) AS s, STDDEV_SAMP(weight) AS sd, (ARRAY_AGG(id ORDER BY amount DESC) FILTER(WHERE amount IS NOT NULL))[1] AS top FROM orders GROUP BY region
+| SELECT region, PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY amount) AS med, COUNT(DISTINCT status) AS s, STDDEV_SAMP(weight) AS sd, ARG_MAX(id, amount) AS top FROM orders GROUP BY region
 | WARNING: APPROX_COUNT_DISTINCT is counted exactly
 | WARNING: max_by takes any of the rows that are alike in its second argument
 

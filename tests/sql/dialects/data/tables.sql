@@ -40,3 +40,9 @@ insert into employees values
  (4, 'ops', 'Di', 3001, 1, '2024-01-01', 250.25),
  (5, 'ops', 'Ed', null, 4, null, -10),
  (6, null, 'Flo', 2500, 9, '2022-07-03', 33.335);
+create table docs (id int, body jsonb, raw text);
+insert into docs values
+ (1, '{"a": {"b": [10, 2.5]}, "name": "Ann", "ok": true, "day": "2024-02-29", "gone": null}', '{"a": {"b": 1}, "name": "x y"}'),
+ (2, '{"a": {"b": []}, "name": "", "ok": false, "Name": "other"}', '{"a": "text", "name": null}'),
+ (3, '[1, {"b": 2}]', '{}'),
+ (4, null, null);

@@ -26,7 +26,7 @@ SELECT to_char(created, 'YYYY-MM-DD HH24:MI'), created::date, extract(hour from 
 SELECT region, max_by(id, amount) AS top, min_by(id, amount) AS low, array_agg(id ORDER BY id) AS ids, listagg(status, ',') WITHIN GROUP (ORDER BY id) AS s FROM orders GROUP BY region
 -- PostgreSQL:
 SELECT region, (array_agg(id order by amount desc nulls last) filter (where amount is not null))[1], (array_agg(id order by amount) filter (where amount is not null))[1], array_agg(id order by id), string_agg(status, ',' order by id) FROM orders GROUP BY region
-| SELECT region, (ARRAY_AGG(id ORDER BY amount DESC) FILTER(WHERE amount IS NOT NULL))[1] AS top, (ARRAY_AGG(id ORDER BY amount ASC) FILTER(WHERE amount IS NOT NULL))[1] AS low, ARRAY_AGG(id ORDER BY id) AS ids, STRING_AGG(status, ',' ORDER BY id) AS s FROM orders GROUP BY region
+| SELECT region, ARG_MAX(id, amount) AS top, ARG_MIN(id, amount) AS low, ARRAY_AGG(id ORDER BY id) AS ids, STRING_AGG(status, ',' ORDER BY id) AS s FROM orders GROUP BY region
 | WARNING: max_by takes any of the rows that are alike in its second argument
 | WARNING: min_by takes any of the rows that are alike in its second argument
 
@@ -55,3 +55,8 @@ SELECT try(1 / 0)
 
 SELECT first_value(name) IGNORE NULLS OVER (ORDER BY id) FROM employees
 | ERROR 0A000 at 8: IGNORE NULLS of Trino can't be translated
+
+SELECT id, json_extract_scalar(body, '$.a.b[1]') AS b, json_extract_scalar(body, '$.ok') AS ok, TRY_CAST(id AS bigint) AS big FROM docs
+-- PostgreSQL:
+SELECT id, body->'a'->'b'->>1, body->>'ok', id::bigint FROM docs
+| SELECT id, CASE WHEN JSONB_TYPEOF(JSONB_EXTRACT_PATH(body, 'a', 'b', '1')) IN ('object', 'array') THEN NULL ELSE JSONB_EXTRACT_PATH_TEXT(body, 'a', 'b', '1') END AS b, CASE WHEN JSONB_TYPEOF(JSONB_EXTRACT_PATH(body, 'ok')) IN ('object', 'array') THEN NULL ELSE JSONB_EXTRACT_PATH_TEXT(body, 'ok') END AS ok, CAST(id AS BIGINT) AS big FROM docs

@@ -67,3 +67,15 @@ SELECT name FROM customers WHERE name LIKE '[a-c]%'
 
 SELECT @total = SUM(amount) FROM orders
 | ERROR 0A000: a variable of T-SQL can't be translated
+
+SELECT * FROM (SELECT customer_id, status, amount FROM orders) AS o PIVOT (MAX(amount) FOR status IN ([paid], [open])) AS p
+-- PostgreSQL:
+SELECT customer_id, max(amount) FILTER (WHERE status = 'paid'), max(amount) FILTER (WHERE status = 'open') FROM orders GROUP BY customer_id
+| SELECT * FROM (SELECT customer_id, MAX(amount) FILTER(WHERE status = 'paid') AS paid, MAX(amount) FILTER(WHERE status = 'open') AS open FROM (SELECT customer_id, status, amount FROM orders) AS o GROUP BY customer_id) AS p
+| WARNING: texts are compared exactly here; the default collation of T-SQL is case-insensitive and leaves trailing blanks out
+
+SELECT id, JSON_VALUE(raw, '$.a.b') AS b, TRY_CAST(id AS bigint) AS big FROM docs
+-- PostgreSQL:
+SELECT id, raw::jsonb->'a'->>'b', id::bigint FROM docs
+| SELECT id, CASE WHEN JSONB_TYPEOF(JSONB_EXTRACT_PATH(CAST(raw AS JSONB), 'a', 'b')) IN ('object', 'array') THEN NULL ELSE JSONB_EXTRACT_PATH_TEXT(CAST(raw AS JSONB), 'a', 'b') END AS b, CAST(id AS BIGINT) AS big FROM docs
+| WARNING: a text that is no JSON is an error here
