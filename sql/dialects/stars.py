@@ -1,5 +1,5 @@
-"""What is written out where the columns of relations are known: * EXCEPT, EXCLUDE, REPLACE and
-RENAME as columns by their names, PIVOT as a grouping whose aggregates are filtered.
+"""Constructs that need the columns of relations: * EXCEPT, EXCLUDE, REPLACE and RENAME become
+columns by their names, PIVOT a grouping whose aggregates are filtered.
 
 Enters: a SELECT whose subqueries are written with PostgreSQL's clauses. Leaves: the same without
 these.
