@@ -53,6 +53,7 @@ from views.model.properties import scans
 from views.model.protocols import RowEvaluator, Source, UpperExecutor
 from views.model.text import expression_text
 from views.plan.checks import check_sliding
+from views.plan.closing import keeps_rows
 from views.plan.planner import PlannedView, order_notices, plan_view
 from views.plan.prepare import Prepared, prepared_view
 from views.share.reuse import NotCoveredError
@@ -347,6 +348,9 @@ def drafted(
     plain = define_view(statement, image.next_oid if oid is None else oid, settings)
     over = prepared_view(whole.root, plain.joins)
     count = len(over.groupings)
+    if plain.lateness is not None and (count > 1 or keeps_rows(over.root)):
+        hint = "Group the stream by windows in one view, and write a query over that view."
+        raise not_supported("emit, lateness or late in a view that keeps several groupings, or rows", hint=hint)
     if not count:
         return Drafts(statement, whole, (ViewDraft(only_state(plain), whole, image),), None, over.notices)
     definition = replace(plain, oid=image.next_oid + count if oid is None else oid, column_names=())

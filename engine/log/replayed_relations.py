@@ -59,6 +59,8 @@ class ReplayedRelations:
             self._met[stream_oid] = met
         for logged in rows:
             met.add(logged)
+        if met.is_gated:
+            met.flush()
         for view in met.views:
             view.state.groups.note_commit()
         if views is not None:
@@ -124,10 +126,16 @@ class ReplayedRelations:
 
 
 class StreamRows:
-    """Rows for one stream and the same views; rows of one-row statements are collected first."""
+    """Rows for one stream and the same views; rows of one-row statements are collected first.
+
+    Attributes:
+        is_gated: the rows of each statement are to be applied by themselves.
+    """
 
     def __init__(self, stream: Stream, views: Sequence[Chain]) -> None:
         self.views = views
+        # Which rows are late depends on the statements before.
+        self.is_gated = any(view.state.groups.watermark is not None for view in views)
         self._stream = stream
         self._collected: list[bytes] = []
         self._arrivals_us: list[int] = []

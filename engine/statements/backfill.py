@@ -168,6 +168,8 @@ class Backfill:
             self.position += rows.rows_count
         for chain in chains:
             chain.state.groups.merge(chain.state.groups.swap())
+            if chain.state.groups.watermark is not None:
+                chain.state.groups.watermark.advance()
 
     def _count(self, chains: Sequence[Chain], rows: Morsel) -> None:
         for chain in chains:

@@ -20,7 +20,9 @@ from views.codegen.state_size import bytes_per_group
 from views.model.arrow_schema import arrow_schema
 from views.model.protocols import COLD, PREPARED
 from views.upkeep.chain import Chain
+from views.upkeep.commit_buffers import NEVER
 from views.upkeep.cuts import READER, SCHEDULE
+from views.upkeep.group_state import StateCounts
 from views.upkeep.twins import together
 
 NAME = "pg_stat_continuous_views"
@@ -63,6 +65,8 @@ COLUMNS = (
     ("refreshes_prepared", INT8),
     ("upper_plan", TEXT),
     ("since", JSON),
+    ("tuples_late", INT8),
+    ("watermark", TIMESTAMPTZ),
 )
 DESCRIPTION = RelationDescription(
     NAME, "statistics", OID, tuple(ColumnDescription(name, kind) for name, kind in COLUMNS), "pg_catalog"
@@ -83,7 +87,8 @@ def view_statistics(views: Iterable[Kept], transforms: Iterable[Transformed], no
     shares_with: the other views for which rows are folded at the same time, NULL without any.
     upper_plan: in which way the last upper pipeline for Spark was run (COLD, PLANNED, COPIED,
     PREPARED), NULL before the first one. since: what counts only from some time on, with that time;
-    NULL where all counts from the creation on. A transform has the columns on its rows alone.
+    NULL where all counts from the creation on. tuples_late, watermark: of views whose windows
+    close. A transform has the columns on its rows alone.
     """
     known = list(views)
     sets = together(view for _, states in known for _, view, active in states if active)
@@ -158,7 +163,18 @@ def _row(
         sum(view.upkeep.upper_runs[PREPARED] for view in views),
         ", ".join(dict.fromkeys(how for view in views if (how := view.upkeep.last_upper) is not None)) or None,
         _since(views),
+        *_closing(views, counts),
     )
+
+
+def _closing(views: Sequence[Chain], counts: Sequence[StateCounts]) -> tuple[int | None, int | None]:
+    """Return how many rows came after their window had closed, and the time up to which windows
+    have closed; NULL where none close, or no row has come.
+    """
+    marks = [view.state.groups.watermark for view in views]
+    known = [(one.newest_us - one.closing.lateness_us, one.newest_us) for one in marks if one is not None]
+    reached = [time_us for time_us, newest_us in known if newest_us != NEVER]
+    return sum(one.tuples_late for one in counts) if known else None, min(reached, default=None)
 
 
 def _since(views: Sequence[Chain]) -> str | None:

@@ -53,6 +53,7 @@ from ringbuffer.groups.hash_table import (
     HEAP_USED,
     ROW_AHEAD,
     ROWS_IN,
+    ROWS_LATE,
     ROWS_MAX,
     ROWS_PASSED,
     ROWS_SKIPPED,
@@ -130,7 +131,7 @@ def merge_partition(target: GroupTable, source: GroupTable, rows: Words, program
 
 def add_counters(target: GroupTable, source: GroupTable) -> None:
     """Add what the source has counted of rows that came."""
-    for counter in (ROWS_IN, ROWS_PASSED, ROWS_SKIPPED):
+    for counter in (ROWS_IN, ROWS_PASSED, ROWS_SKIPPED, ROWS_LATE):
         target.control[counter] += source.control[counter]
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from sql.times.interval_values import interval_text
 from sql.tree.expressions import Expression
 from sql.tree.relations import (
     Aggregate,
@@ -36,7 +37,7 @@ from views.codegen.expressions import text_of
 from views.codegen.state_size import kept_lines
 from views.codegen.support import computed_columns
 from views.model.definition import StateDefinition
-from views.model.nodes import FinishStep, Probe, QueryAbove, StreamPipeline, UpperPipeline
+from views.model.nodes import Closing, FinishStep, Probe, QueryAbove, StreamPipeline, UpperPipeline
 from views.model.plan import Pipeline, Plan
 from views.model.protocols import UpperExecutor
 from views.model.text import aggregate_text, expression_text, identifier, key_text, window_text
@@ -197,6 +198,8 @@ def stream_lines(stream: StreamPipeline) -> list[str]:
         _grouping_text(Aggregate(Scan(stream.stream, "stream", stream.input), stream.keys, stream.aggregates))
         + " (pipeline breaker)"
     ]
+    if stream.closing is not None:
+        lines.append(INDENT + _closing_text(stream.closing))
     below = [line for probe in reversed(stream.probes) for line in _probe_lines(probe)]
     if stream.filters:
         below.append(f"Filter: {_joined(stream.filters)}")
@@ -204,6 +207,14 @@ def stream_lines(stream: StreamPipeline) -> list[str]:
     if stream.on_error == "skip":
         scan += ", leaving out rows that fail (on_error = skip)"
     return lines + [INDENT * (depth + 1) + line for depth, line in enumerate([*below, scan])]
+
+
+def _closing_text(closing: Closing) -> str:
+    """Return when windows close, and what that means."""
+    after = interval_text((0, 0, closing.lateness_us))
+    late = "left out" if closing.drops else "taken"
+    shown = "on_close" if closing.on_close else "on_update"
+    return f"Windows close {after} after their end, later rows are {late} (emit = {shown})"
 
 
 def computed_texts(stream: StreamPipeline) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError
@@ -65,6 +65,19 @@ class Caps:
 
 
 @dataclass(frozen=True)
+class Lateness:
+    """The way in which windows of time close, and rows count that come after them.
+
+    Attributes:
+        lateness_us: see `views.model.nodes.Closing`, as the others.
+    """
+
+    lateness_us: int
+    drops: bool = True
+    on_close: bool = False
+
+
+@dataclass(frozen=True)
 class ViewDefinition:
     """The name, oid and text of a view, with the session values with which its query was bound.
 
@@ -76,6 +89,7 @@ class ViewDefinition:
         on_error: 'reject' or 'skip'.
         refresh_us: the age at which a version is made anew by itself, 0: only for readers.
         emits: what such a version changes becomes rows of a stream.
+        lateness: None: windows of time do not close.
     """
 
     name: str
@@ -90,6 +104,7 @@ class ViewDefinition:
     refresh_us: int = 0
     caps: Caps = Caps()
     emits: bool = False
+    lateness: Lateness | None = None
 
     @property
     def shown(self) -> str:
@@ -115,6 +130,7 @@ class ViewDefinition:
             "max_groups": self.caps.groups_max,
             "max_bytes": self.caps.bytes_max,
             "emits": self.emits,
+            "lateness": None if self.lateness is None else list(astuple(self.lateness)),
         }
 
     @staticmethod
@@ -122,6 +138,8 @@ class ViewDefinition:
         """Return the definition that `to_dict` wrote."""
         oid, offset, names = plain["oid"], plain["query_offset"], plain["column_names"]
         assert isinstance(oid, int) and isinstance(offset, int) and isinstance(names, list), f"catalog entry {plain!r}"
+        lateness = plain.get("lateness")
+        assert lateness is None or isinstance(lateness, list), f"catalog entry {plain!r}"
         return ViewDefinition(
             name=str(plain["name"]),
             oid=oid,
@@ -141,6 +159,7 @@ class ViewDefinition:
             refresh_us=int(str(plain.get("refresh_us", 0))),
             caps=Caps(int(str(plain.get("max_groups", 0))), int(str(plain.get("max_bytes", 0)))),
             emits=bool(plain.get("emits", False)),
+            lateness=None if lateness is None else Lateness(*lateness),
         )
 
 
@@ -223,6 +242,12 @@ def define_view(statement: CreateView, oid: int, settings: SessionSettings) -> V
         _checked("stream_join", options.get("stream_join", default_join)),
         BOOLEANS[_checked("freeze_tables", options.get("freeze_tables", "off"))],
     )
+    lateness = lateness_of(options)
+    if lateness is not None:
+        # Slices, and groups below joins, are no windows.
+        joins = replace(joins, eager_grouping=False)
+        if joins.stream_join == "retroactive":
+            raise SqlError("22023", "windows do not close where stream_join = retroactive groups below joins")
     if joins.stream_join == "retroactive" and not joins.eager_grouping:
         raise SqlError("22023", "stream_join = retroactive needs eager grouping, which eager_grouping = off forbids")
     if joins.freeze_tables and joins.stream_join != "frozen":
@@ -237,6 +262,7 @@ def define_view(statement: CreateView, oid: int, settings: SessionSettings) -> V
         settings=settings,
         on_error=_checked("on_error", options.get("on_error", "reject")),
         joins=joins,
+        lateness=lateness,
     )
     return with_values(definition, {name: value for name, value in options.items() if name in CHANGES})
 
@@ -302,14 +328,31 @@ def bytes_of(text: str) -> int:
     return found
 
 
-def interval_us(text: str) -> int:
-    """Return the microseconds of `refresh_every`. Raises 22007, 22008 and 22023."""
+def lateness_of(options: Mapping[str, str]) -> Lateness | None:
+    """Return what options say of windows and late rows, None: nothing. Raises 22023."""
+    if options.keys().isdisjoint(("emit", "lateness", "late")):
+        return None
+    found = span_us("lateness", options.get("lateness", "0 s"))
+    if not 0 <= found <= REFRESH_US_MAX:
+        message = f'invalid value for option "lateness": "{options["lateness"]}"'
+        raise SqlError("22023", message, detail="The interval is at most 365 days.")
+    emit, late = (_checked(name, options.get(name, OPTIONS[name][0])) for name in ("emit", "late"))
+    return Lateness(found, late == "drop", emit == "on_close")
+
+
+def span_us(name: str, text: str) -> int:
+    """Return the microseconds of an option that is an interval. Raises 22023."""
     try:
         months, days, micros = interval_value(text)
     except SqlError as error:
-        message = f'invalid value for option "refresh_every": "{text}"'
+        message = f'invalid value for option "{name}": "{text}"'
         raise SqlError("22023", message, hint="It is an interval, such as '1 s' or '5 min'.") from error
-    found = (months * MONTH_DAYS + days) * DAY_US + micros
+    return (months * MONTH_DAYS + days) * DAY_US + micros
+
+
+def interval_us(text: str) -> int:
+    """Return the microseconds of `refresh_every`. Raises 22023."""
+    found = span_us("refresh_every", text)
     if not REFRESH_US_MIN <= found <= REFRESH_US_MAX:
         raise SqlError("22023", f'invalid value for option "refresh_every": "{text}"', detail=REFRESH_RANGE)
     return found

@@ -81,6 +81,31 @@ class Probe:
 
 
 @dataclass(frozen=True)
+class Closing:
+    """The windows of a grouping, which close when rows of later times have come.
+
+    The watermark is the latest time among the rows of all statements before, less the lateness. A
+    window closes when the watermark has come to its end.
+
+    Attributes:
+        key: of the pipeline, in `meaning` as the next one.
+        time: of a row, by which windows are told; its maximum and `count(*)` are among the
+            aggregates of the pipeline.
+        ends_after_us: the end of a window less its key, at most.
+        lateness_us: how much later than the end of a window the latest time is when it closes.
+        drops: rows that come later are left out; False: they count.
+        on_close: a window is not shown before it closes.
+    """
+
+    key: Expression
+    time: Expression
+    ends_after_us: int
+    lateness_us: int
+    drops: bool
+    on_close: bool
+
+
+@dataclass(frozen=True)
 class StreamPipeline:
     """The pipeline that runs per morsel: scan -> filters -> probes -> grouping.
 
@@ -93,6 +118,7 @@ class StreamPipeline:
             a view has none.
         added: places in `aggregates`, from each of which on they were added together while groups
             were kept already: they count rows from then on.
+        closing: None: all rows count, and all groups are shown.
     """
 
     stream: str
@@ -105,6 +131,7 @@ class StreamPipeline:
     probes: tuple[Probe, ...] = ()
     parameters: tuple[SqlType, ...] = ()
     added: tuple[int, ...] = ()
+    closing: Closing | None = None
 
     @property
     def row(self) -> Schema:

@@ -23,6 +23,7 @@ from views.model.steps import pipeline_expressions
 from views.model.text import identifier
 from views.model.trees import relation_uses_now, uses_now, walk_relation
 from views.plan.checks import check_heights, check_shape, check_sources, check_stream, check_upper, refused_retroactive
+from views.plan.closing import with_closing
 from views.plan.prepare import prepared
 from views.plan.rules.drop_limit_all import drop_limit_all
 from views.plan.rules.drop_order_by import drop_order_by
@@ -99,6 +100,9 @@ def plan_view(definition: ViewDefinition, bound: BoundQuery, kept: StreamPipelin
     check_heights(rewritten)
     check_shape(rewritten)
     plan = split(rewritten, definition.on_error)
+    closes: tuple[str, ...] = ()
+    if definition.lateness is not None:
+        plan, closes = with_closing(plan, definition.lateness, definition.shown)
     check_stream(plan.stream)
     if definition.joins.stream_join == "retroactive" and plan.stream_tables:
         raise refused_retroactive(sorted(plan.stream_tables))
@@ -109,7 +113,7 @@ def plan_view(definition: ViewDefinition, bound: BoundQuery, kept: StreamPipelin
         notices.append(
             "now() below the grouping is the time at which a tuple is inserted, not the time at which the view is read"
         )
-    return PlannedView(plan, rewritten.schema, time_dependent(plan), tuple(notices))
+    return PlannedView(plan, rewritten.schema, time_dependent(plan), (*notices, *closes))
 
 
 def rules_for(kept: StreamPipeline | None) -> tuple[Rule, ...]:

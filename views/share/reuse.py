@@ -51,6 +51,8 @@ def cover(kept: StreamPipeline, plan: Plan, is_over: bool = False, is_below: boo
     assert _types(wanted) == _types(kept), "the caller compares the same columns of the same stream"
     if wanted.on_error != kept.on_error:
         raise NotCoveredError(f"The view was made with on_error = {kept.on_error}.")
+    if wanted.closing != kept.closing:
+        raise NotCoveredError("Its windows close at other times, or it treats late rows in another way.")
     if [_joined(probe) for probe in wanted.probes] != [_joined(probe) for probe in kept.probes]:
         raise NotCoveredError("The new query joins the stream with other tables, or in another way.")
     keys = [meaning(key) for _, key in wanted.keys]

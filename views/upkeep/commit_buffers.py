@@ -7,10 +7,21 @@ of them at once. Must not know views, nor merge into merged groups.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from ringbuffer.groups.hash_table import HEAP_USED, ROWS_IN, GroupTable, Words
-from ringbuffer.groups.merge import merge_tables
+import numpy as np
+import numpy.typing as npt
+
+from ringbuffer.groups.aggregates import State
+from ringbuffer.groups.hash_table import HEAP_USED, ROWS_IN, ROWS_LATE, GroupTable, Words
+from ringbuffer.groups.merge import add_counters, merge_partition, merge_tables
+from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
+from sql.tree.expressions import AggregateCall
+from views.codegen.grouping import Grouping
+from views.model.nodes import Closing
+from views.model.trees import meaning
+from views.share.passing import UNITS_US
+from views.upkeep.partitions import JoinedRows, KeyPlace, ReadTable
 
 # A statement's table of at most so many groups, and bytes of texts and lists, is merged at its
 # commit; larger ones wait.
@@ -18,6 +29,133 @@ MERGED_GROUPS_MAX = 4096
 MERGED_BYTES_MAX = 1 << 20
 # Before the commit of a table that would be one more than these, the tables that wait are merged.
 TABLES_WAITING_MAX = 16
+
+
+# The latest time among no rows.
+NEVER = -(1 << 63)
+# No time is so late: these are 'infinity' as a time stamp, and as a date.
+ENDLESS = {"timestamp": TIMESTAMP_INFINITY, "timestamptz": TIMESTAMP_INFINITY, "date": DATE_INFINITY}
+
+
+class Watermark:
+    """The latest time of a state's rows, which closes the windows of its groups.
+
+    A statement moves it for the statements after it, so that rows of one statement do not make each
+    other late. It follows from the groups that are kept, and from the order of statements.
+
+    Attributes:
+        closing: of the pipeline.
+        newest_us: the latest time among the rows of all statements, NEVER without any; written
+            under the commit lock, as the next one.
+        coming_us: that among the rows of the statement that is committed now.
+        merged_us: that among merged groups; guarded by the lock of refreshes.
+    """
+
+    def __init__(self, closing: Closing, grouping: Grouping) -> None:
+        self.closing = closing
+        self.newest_us = self.coming_us = self.merged_us = NEVER
+        self._words = grouping.table.row_words
+        self._key = next(slot for slot in grouping.keys if meaning(slot.expression) == closing.key)
+        calls = {
+            slot.call.function: grouping.inputs[slot.input]
+            for slot in grouping.aggregates
+            if _tells(slot.call, closing)
+        }
+        self._time_word = calls["max"].states[State.MAX_INTEGER]
+        self._times_word, self._rows_word = calls["max"].count_word, calls["count_star"].count_word
+        self._key_unit_us = UNITS_US[self._key.type.family]
+        self._time_unit_us = UNITS_US[closing.time.type.family]
+        self._endless = ENDLESS[closing.time.type.family]
+
+    def newest_of(self, table: GroupTable) -> int:
+        """Return the latest time among the rows of a table, in microseconds."""
+        rows = self._rows(table)
+        times = rows[(rows[:, self._times_word] > 0) & (rows[:, self._time_word] < self._endless), self._time_word]
+        return int(times.max()) * self._time_unit_us if len(times) else NEVER
+
+    def admitted(self, table: GroupTable, program: Words) -> GroupTable:
+        """Return the table of a statement without the groups whose windows are closed, or with all,
+        and count their rows.
+
+        The caller holds the commit lock, and calls `advance` after the statement.
+        """
+        if table.groups_count == 1 and self._is_in_time(table.rows.item):
+            return table
+        self.coming_us = max(self.coming_us, self.newest_of(table))
+        rows, late = self._rows(table), self._closed(table, self.newest_us)
+        count = int(rows[late, self._rows_word].sum())
+        if count and self.closing.drops:
+            fresh = GroupTable(table.layout)
+            merge_partition(fresh, table, rows[~late].reshape(-1), program)
+            add_counters(fresh, table)
+            table = fresh
+        table.control[ROWS_LATE] += count
+        return table
+
+    def _is_in_time(self, word: Callable[[int], int]) -> bool:
+        """Note the time of the only group of a table, whose words are given by number, if the group
+        is not late. Most statements have one row.
+        """
+        key, is_null = word(1 + self._key.word), word(1) >> self._key.null_bit & 1
+        if self.newest_us != NEVER and not is_null and key <= self._bound(self.newest_us):
+            return False
+        time = word(self._time_word)
+        if word(self._times_word) > 0 and time < self._endless:
+            self.coming_us = max(self.coming_us, time * self._time_unit_us)
+        return True
+
+    def _bound(self, newest_us: int) -> int:
+        """Return the latest key of closed windows."""
+        return (newest_us - self.closing.lateness_us - self.closing.ends_after_us) // self._key_unit_us
+
+    def advance(self) -> None:
+        """Note that a statement is committed. The caller holds the commit lock."""
+        self.newest_us = max(self.newest_us, self.coming_us)
+
+    def restart(self, tables: Iterable[GroupTable]) -> None:
+        """Go on with other groups."""
+        self.merged_us = max((self.newest_of(table) for table in tables), default=NEVER)
+        self.newest_us = self.coming_us = self.merged_us
+
+    def shown(self, table: ReadTable) -> ReadTable:
+        """Return the groups of merged tables that are shown."""
+        if not self.closing.on_close:
+            return table
+        rows = self._rows(table)[self._closed(table, self.merged_us)]
+        return JoinedRows(rows.reshape(-1), len(rows), table.heap)
+
+    def oldest_kept(self, tables: Iterable[GroupTable], place: KeyPlace) -> int:
+        """Return the key of the group with the latest time, which has to stay: it tells how far
+        times have come. NEVER: none may go.
+        """
+        found = NEVER
+        for table in tables:
+            rows = self._rows(table)
+            for row in rows[
+                (rows[:, self._times_word] > 0) & (rows[:, self._time_word] * self._time_unit_us == self.merged_us)
+            ]:
+                found = max(found, NEVER if (int(row[1]) >> place.null_bit) & 1 else int(row[1 + place.word]))
+        return found
+
+    def _closed(self, table: ReadTable, newest_us: int) -> npt.NDArray[np.bool_]:
+        """Return which groups are of windows that are closed."""
+        rows = self._rows(table)
+        if newest_us == NEVER:
+            return np.zeros(len(rows), dtype=np.bool_)
+        is_null = (rows[:, 1] >> self._key.null_bit) & 1 != 0
+        found: npt.NDArray[np.bool_] = ~is_null & (rows[:, 1 + self._key.word] <= self._bound(newest_us))
+        return found
+
+    def _rows(self, table: ReadTable) -> Words:
+        """Return the rows of a table, int64[groups, words]."""
+        return table.rows[: table.groups_count * self._words].reshape(-1, self._words)
+
+
+def _tells(call: AggregateCall, closing: Closing) -> bool:
+    """Tell whether an aggregate is one of those by which windows close."""
+    if call.filter is not None:
+        return False
+    return call.function == "count_star" or (call.function == "max" and meaning(call.arguments[0]) == closing.time)
 
 
 def is_large(table: GroupTable) -> bool:

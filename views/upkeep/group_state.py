@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 from ringbuffer.groups.aggregates import LIST_GROWTH
 from ringbuffer.groups.found_groups import merge_found
-from ringbuffer.groups.hash_table import ROWS_IN, ROWS_PASSED, ROWS_SKIPPED, GroupTable
+from ringbuffer.groups.hash_table import ROWS_IN, ROWS_LATE, ROWS_PASSED, ROWS_SKIPPED, GroupTable
 from ringbuffer.groups.known_groups import StateSize, size_of, size_of_new
 from ringbuffer.groups.merge import has_lists
 from ringbuffer.memory.spilled_memory import SpilledMemory
 from ringbuffer.pages.pages import Page
-from views.upkeep.commit_buffers import CommitBuffer
+from views.upkeep.commit_buffers import CommitBuffer, Watermark
 from views.upkeep.cuts import Upkeep
 from views.upkeep.partitions import KeyPlace, Partitions
 
@@ -35,6 +35,7 @@ class StateCounts:
         tuples_in: rows that came.
         tuples_passed: rows that the filters let through; with joins, matches.
         tuples_skipped: rows that were left out (on_error = skip).
+        tuples_late: rows that came after their window had closed.
         groups: groups that are merged.
         groups_waiting: groups in tables that are not merged.
         queue: tables of statements that wait.
@@ -44,6 +45,7 @@ class StateCounts:
     tuples_in: int
     tuples_passed: int
     tuples_skipped: int
+    tuples_late: int
     groups: int
     groups_waiting: int
     queue: int
@@ -69,6 +71,7 @@ class GroupState:
         committed: how many statements have been committed; written under the commit lock.
         swapped: how many of them have left the buffers; written under the commit lock.
         upkeep: the cuts that readers take.
+        watermark: what closes the windows of groups, None: nothing does.
         passed_us: groups were given up that no reader with this now(), or a later one, asks for; 0:
             none were. Written by the reader that refreshes the view.
     """
@@ -86,6 +89,7 @@ class GroupState:
         self.committed = self.swapped = 0
         self.upkeep = Upkeep()
         self.passed_us = self._looked_at = 0
+        self.watermark: Watermark | None = None
 
     @property
     def together(self) -> tuple[GroupState, ...]:
@@ -124,7 +128,8 @@ class GroupState:
 
         The caller holds the commit lock.
         """
-        self.taking().absorb(table)
+        watermark = self.watermark
+        self.taking().absorb(table if watermark is None else watermark.admitted(table, self.buffer.program))
 
     def note_commit(self) -> None:
         """Count one more statement whose rows are in the buffers, for all states that take them.
@@ -134,6 +139,8 @@ class GroupState:
         shared = self.shared
         if shared is None:
             self.committed += 1
+            if self.watermark is not None:
+                self.watermark.advance()
             return
         for groups in shared.members:
             groups.committed += 1
@@ -168,6 +175,8 @@ class GroupState:
             for table in tables:
                 self.merged.merge(table)
                 self.taken.remove(table)
+                if self.watermark is not None:
+                    self.watermark.merged_us = max(self.watermark.merged_us, self.watermark.newest_of(table))
 
     def add(self, tables: Iterable[GroupTable]) -> None:
         """Merge tables that were never committed into the merged groups."""
@@ -186,6 +195,8 @@ class GroupState:
             if oldest <= self._looked_at or any(cut.pins for cut in self.upkeep.cuts):
                 return
         with self.refresh_lock:
+            if self.watermark is not None:
+                oldest = min(oldest, self.watermark.oldest_kept(self.merged.tables, place))
             if self.merged.forget(place, oldest):
                 self.passed_us = now_us
         self._looked_at = oldest
@@ -279,20 +290,23 @@ class GroupState:
             self.buffer.swap()
             self.taken.clear()
             self.merged = merged
+            if self.watermark is not None:
+                self.watermark.restart(merged.tables)
 
     @property
     def counts(self) -> StateCounts:
         """The counts of all tables."""
         merged, buffers = tuple(self.merged.tables), self.buffers
         waiting = [*self.taken, *(table for buffer in buffers for table in buffer.seen())]
-        came, passed, skipped = (
+        came, passed, skipped, late = (
             sum(int(table.control[word]) for table in (*merged, *waiting))
-            for word in (ROWS_IN, ROWS_PASSED, ROWS_SKIPPED)
+            for word in (ROWS_IN, ROWS_PASSED, ROWS_SKIPPED, ROWS_LATE)
         )
         return StateCounts(
             came,
             passed,
             skipped,
+            late,
             sum(table.groups_count for table in merged),
             sum(table.groups_count for table in waiting),
             sum(len(buffer.waiting) for buffer in buffers),

@@ -72,7 +72,7 @@ def key_columns(chain: Chain) -> KeyColumns | None:
     and where that work depends on the time.
     """
     plan = chain.plan
-    if not is_row_wise(plan) or chain.time_dependent or not plan.stream.keys:
+    if not is_row_wise(plan) or chain.time_dependent or not plan.stream.keys or plan.maintained.closing is not None:
         return None
     shown = {
         item.index: place for place, (_, item) in reversed([*enumerate(plan.finish.items)]) if isinstance(item, Column)

@@ -26,7 +26,7 @@ from views.model.plan import Plan
 from views.plan.deferred import unmade_schema
 from views.share.passing import Passing
 from views.share.reuse import covered_grouping
-from views.upkeep.commit_buffers import TABLES_WAITING_MAX, CommitBuffer
+from views.upkeep.commit_buffers import TABLES_WAITING_MAX, CommitBuffer, Watermark
 from views.upkeep.export.finish import CompiledStep
 from views.upkeep.export.groups import read_groups, read_made_groups
 from views.upkeep.export.state_values import states_of_table
@@ -75,7 +75,7 @@ class ViewState:
         self._shown = grouping if plan.kept is None else covered_grouping(grouping, plan.stream)
         self._finish = CompiledStep(plan.finish, kernels_dir, tools.compile_text)
         self._tail = None if plan.tail is None else CompiledStep(plan.tail, kernels_dir, tools.compile_text)
-        self.groups = groups or no_groups(self.program, TABLES_WAITING_MAX)
+        self.groups = groups or self._no_groups(TABLES_WAITING_MAX)
         self.inherits: ViewState | None = None
         self.is_filled = False
         self.completes: Callable[[], None] | None = None
@@ -84,7 +84,7 @@ class ViewState:
     def emptied(self) -> ViewState:
         """Return a state with the same program, and no rows."""
         state = copy.copy(self)
-        state.groups = no_groups(self.program, self.groups.queue_max)
+        state.groups = self._no_groups(self.groups.queue_max)
         state.inherits, state.is_filled, state.completes, state.added = None, False, None, ()
         return state
 
@@ -95,6 +95,14 @@ class ViewState:
         state = self.emptied()
         state.inherits, state.added = self, (table,)
         return state
+
+    def _no_groups(self, queue_max: int) -> GroupState:
+        """Return the group tables of a view that has seen no row."""
+        program, closing = self.program, self.plan.maintained.closing
+        buffer = CommitBuffer(program.new_table, program.merge_steps, queue_max, program.grouping.is_ordered)
+        groups = GroupState(buffer, keys_only=not keeps_texts(program.grouping))
+        groups.watermark = None if closing is None else Watermark(closing, program.grouping)
+        return groups
 
     def inherit(self, commit_lock: AbstractContextManager[object]) -> None:
         """Take the groups as they are now of the state that this one takes the place of, with
@@ -142,6 +150,11 @@ class ViewState:
         lock.
         """
         morsel = self.program.extended(morsel, now_us)
+        if self.groups.watermark is not None:
+            table = self.program.new_table()
+            self.program.fold(morsel, table, now_us)
+            self.groups.absorb(table)
+            return
         buffer = self.groups.taking()
         with buffer.lock:
             self.program.fold(morsel, buffer.local, now_us)
@@ -152,7 +165,7 @@ class ViewState:
         The row lies in the same memory each time.
         """
         fold_row = self.program.fold_of_row(row)
-        if fold_row is None:
+        if fold_row is None or self.groups.watermark is not None:
             return partial(self.apply, row)
         groups = self.groups
 
@@ -203,7 +216,8 @@ class ViewState:
         where almost all groups have such an aggregate.
         """
         with self.groups.refresh_lock:
-            morsels, unmade = read_made_groups(self.groups.merged.tables, self._shown)
+            tables = [self._shown_of(table) for table in self.groups.merged.tables]
+            morsels, unmade = read_made_groups(tables, self._shown)
             schema = unmade_schema(self.plan.finish.input, unmade)
             return pa.concat_tables([to_arrow(morsel, schema) for morsel in morsels]), unmade
 
@@ -212,7 +226,12 @@ class ViewState:
 
         Raises SqlError, for instance 22003 of a sum.
         """
-        return self._finish.run(read_groups(table, self._shown), now_us)
+        return self._finish.run(read_groups(self._shown_of(table), self._shown), now_us)
+
+    def _shown_of(self, table: ReadTable) -> ReadTable:
+        """Return the groups of merged tables that are shown."""
+        watermark = self.groups.watermark
+        return table if watermark is None else watermark.shown(table)
 
     def forget_passed(self, passing: Passing, now_us: int) -> None:
         """Give up the groups that have passed, if that is due."""
@@ -244,9 +263,3 @@ class ViewState:
             rows = [rows_from_bytes(kept[number], probe) for number, probe in enumerate(probes)]
             program.joins.set(joined(program.pipeline, rows), rows)
         self.groups.replace(partitions)
-
-
-def no_groups(program: StreamProgram, queue_max: int) -> GroupState:
-    """Return the group tables of a view that has seen no row."""
-    buffer = CommitBuffer(program.new_table, program.merge_steps, queue_max, program.grouping.is_ordered)
-    return GroupState(buffer, keys_only=not keeps_texts(program.grouping))

@@ -19,6 +19,7 @@ from ringbuffer.groups.hash_table import (
     ROWS_COUNT,
     ROWS_FIRST,
     ROWS_IN,
+    ROWS_LATE,
     ROWS_PASSED,
     ROWS_SKIPPED,
     GroupTable,
@@ -42,14 +43,16 @@ FINGERPRINT_CHARACTERS = 32
 BEFORE_ZONE = {"add_interval": 4, "age": 2}
 
 # The words of the page "counters".
-COUNTERS = (ROWS_COUNT, HEAP_USED, ROWS_IN, ROWS_PASSED, ROWS_SKIPPED)
+COUNTERS = (ROWS_COUNT, HEAP_USED, ROWS_IN, ROWS_PASSED, ROWS_SKIPPED, ROWS_LATE)
+# Earlier versions wrote so many of them.
+COUNTERS_FIRST = 5
 # Rows and heap are cut into pages of at most this size, so that reading them needs no second copy
 # of the whole.
 PAGE_BYTES_MAX = 16 << 20
 
 
 def table_pages(table: GroupTable) -> list[Page]:
-    """Return the pages "counters" int64[5], "rows" int64[words used] and "heap" uint8[bytes used].
+    """Return the pages "counters" int64[6], "rows" int64[words used] and "heap" uint8[bytes used].
 
     The pages share the memory of the table, so they are valid until the table changes.
     """
@@ -89,9 +92,10 @@ class _Loading:
     """A table whose pages are read one by one."""
 
     def __init__(self, layout: TableLayout, first: Page) -> None:
-        if first.name != "counters" or first.array.shape != (len(COUNTERS),):
+        if first.name != "counters" or first.array.shape not in ((len(COUNTERS),), (COUNTERS_FIRST,)):
             raise ValueError("the state of a view begins with its counters")
         counters = [int(value) for value in first.array]
+        counters += [0] * (len(COUNTERS) - len(counters))
         rows_count, heap_used = counters[COUNTERS.index(ROWS_COUNT)], counters[COUNTERS.index(HEAP_USED)]
         if min(counters) < 0:
             raise ValueError(f"the state of a view has the counters {counters}")

@@ -22,11 +22,15 @@ Chains = tuple[Chain, ...]
 
 
 def together(chains: Iterable[Chain]) -> tuple[Chains, ...]:
-    """Return chains in sets that take rows together, in order; the first one of a set leads."""
+    """Return chains in sets that take rows together, in order; the first one of a set leads.
+
+    Which rows are late, each chain tells by itself.
+    """
     sets: list[list[Chain]] = []
     for chain in chains:
         for known in sets:
-            if chain.state.program is known[0].state.program:
+            is_gated = any(one.state.groups.watermark is not None for one in (chain, known[0]))
+            if chain.state.program is known[0].state.program and not is_gated:
                 known.append(chain)
                 break
         else:

@@ -53,8 +53,9 @@ def with_window(query: Query, options: Mapping[str, str], name: str, columns: Se
         for option in others:
             if option in options and first not in options:
                 raise SqlError("22023", f'parameter "{option}" needs "{first}"')
-    if "sw" in options and "ttl" in options:
-        raise SqlError("22023", 'parameters "sw" and "ttl" exclude each other')
+    for other in ("ttl", "emit", "lateness", "late"):
+        if "sw" in options and other in options:
+            raise SqlError("22023", f'parameters "sw" and "{other}" exclude each other')
     if options.get("action") == "transform":
         raise SqlError("22023", f'parameter "{given[0]}" is none of transforms')
     position = query.position

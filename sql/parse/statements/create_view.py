@@ -101,6 +101,11 @@ OPTIONS = {
     "step_factor": (),
     "ttl": (),
     "ttl_column": (),
+    # When windows are shown, how much later than their end rows may come, and what becomes of those
+    # that come later.
+    "emit": ("on_update", "on_close"),
+    "lateness": (),
+    "late": ("drop", "take"),
 }
 
 ON = ("true", "on")

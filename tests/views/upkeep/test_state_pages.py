@@ -105,8 +105,8 @@ def test_pages_are_those_of_the_merged_rows_only(tmp_path: Path) -> None:
     state.groups.merge(state.groups.swap())
     state.apply(stream_morsel(rows_with(9, i4=lambda number: number)), 0)
     counters = pages_of(state)[0].array
-    assert dict(zip(("rows", "heap", "in", "passed", "skipped"), counters.tolist(), strict=True)) == {
-        "rows": 3, "heap": 0, "in": 3, "passed": 3, "skipped": 0
+    assert dict(zip(("rows", "heap", "in", "passed", "skipped", "late"), counters.tolist(), strict=True)) == {
+        "rows": 3, "heap": 0, "in": 3, "passed": 3, "skipped": 0, "late": 0
     }  # fmt: skip
 
 

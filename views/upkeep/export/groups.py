@@ -24,7 +24,7 @@ from ringbuffer.groups.aggregate_results import (
 )
 from ringbuffer.groups.aggregates import LIST_BYTES_MAX, TEXT_STATES, TOO_LONG, State
 from ringbuffer.groups.first_rows import join_texts
-from ringbuffer.groups.hash_table import GroupTable, Words
+from ringbuffer.groups.hash_table import Words
 from ringbuffer.groups.sketches import NOT_OF_ONE_KIND
 from ringbuffer.memory.columns import DTYPES, INLINE_BYTES_MAX, LENGTH_MASK, Morsel, PhysicalType
 from ringbuffer.memory.error_codes import MESSAGES, OK
@@ -59,7 +59,7 @@ def read_groups(table: ReadTable, grouping: Grouping) -> Morsel:
     return _morsel(columns, reader)
 
 
-def read_made_groups(tables: Sequence[GroupTable], grouping: Grouping) -> tuple[list[Morsel], list[int]]:
+def read_made_groups(tables: Sequence[ReadTable], grouping: Grouping) -> tuple[list[Morsel], list[int]]:
     """Return the groups of each table, some of which have aggregates out of range, and the numbers
     of these columns.
 
