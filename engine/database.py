@@ -31,7 +31,7 @@ from engine.embedded.warm_up import warm_up_functions
 from engine.execution.registry import load
 from engine.execution.server_parts import ServerParts
 from engine.execution.view_outputs import ViewOutputs
-from engine.ingest.transforms import found_transform
+from engine.ingest.transforms import TransformTools, found_transform, prepare_transforms
 from engine.log.checkpoints import Checkpoints
 from engine.log.commit_log import CommitLog
 from engine.log.recovery import recover
@@ -137,6 +137,7 @@ class Database:
         self.caps = StateCaps(config.view_bytes_max, catalog.lock)
         self.committer = Committer(catalog, self.store, clock, self.sharing, self.caps, self.log)
         self.checkpoints = Checkpoints(catalog, self.log, self.store, storage, clock, config)
+        self.transform_tools = TransformTools(self.store.engine, self.kernels, self.workers.submit)
         self.transactions = Transactions(
             catalog,
             self.store,
@@ -146,7 +147,7 @@ class Database:
             config.stage_memory_bytes_max,
             lambda: SpillFile(storage, config.data_dir),
             self.caps,
-            partial(found_transform, self.store.engine),
+            partial(found_transform, self.transform_tools),
         )
         self.outputs = ViewOutputs(self.engines, self.transactions, self.committer)
         self.scheduled = ScheduledRefreshes(self.engines, self.outputs.emit)
@@ -204,6 +205,7 @@ class Database:
         for entry in self.catalog.image.entries.values():
             if isinstance(entry, StreamEntry):
                 entry.stream.activity.begin(entry.stream.ring.tuples_count)
+        prepare_transforms(self.transform_tools, self.catalog.image)
         self.definitions.follow()
         if any(isinstance(entry, StreamEntry) for entry in self.catalog.image.entries.values()):
             # A view may follow, and is to find a process that compiles.

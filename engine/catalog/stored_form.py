@@ -132,7 +132,11 @@ def plain_entry(entry: Entry) -> dict[str, object]:
                 "states": [_state(state) for state in entry.states],
                 "output": None
                 if entry.output is None
-                else {"oid": entry.output.oid, "columns": list(entry.output.columns)},
+                else {
+                    "oid": entry.output.oid,
+                    "columns": list(entry.output.columns),
+                    "skips": entry.output.skips,
+                },
             }
 
 
@@ -204,7 +208,7 @@ def read_plain(text: str) -> dict[str, Any]:
 def output_of(plain: Mapping[str, Any]) -> StreamOutput | None:
     """Return the stream that gets the rows of a stored view, if it is a transform."""
     output = plain.get("output")
-    return None if output is None else StreamOutput(output["oid"], tuple(output["columns"]))
+    return None if output is None else StreamOutput(output["oid"], tuple(output["columns"]), bool(output.get("skips")))
 
 
 def source_of(plain: Mapping[str, Any] | None, image: CatalogImage) -> SourceText | None:

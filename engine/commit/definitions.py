@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 
-from engine.catalog.image import CatalogImage
+from engine.catalog.image import CatalogImage, ViewEntry
 from engine.catalog.published import PublishedCatalog
 from engine.commit.transaction import Transaction
 from engine.storage.kernel_files import KernelFiles
@@ -78,4 +78,6 @@ class Definitions:
         self.attached = chains
         for follower in self._followers:
             follower(image)
-        self._kernels.remove_unused(path for chain in chains for path in chain.state.kernel_paths)
+        views = (one for one in image.entries.values() if isinstance(one, ViewEntry) and one.output is not None)
+        transforms = [path for view in views if view.output is not None for path in view.output.kernels]
+        self._kernels.remove_unused([*transforms, *(path for chain in chains for path in chain.state.kernel_paths)])

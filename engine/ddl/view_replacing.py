@@ -51,9 +51,9 @@ def replaced_view(statement: CreateView, image: CatalogImage) -> ViewEntry | Non
     if entry is None:
         return None
     found = require_view(entry)
-    if statement.is_transform or found.output is not None:
+    if statement.is_transform != (found.output is not None):
         hint = "DROP VIEW and CREATE VIEW in one transaction exchange it between two commits."
-        raise not_supported("CREATE OR REPLACE VIEW of a transform", hint=hint)
+        raise not_supported("CREATE OR REPLACE VIEW of a transform by another view, and the other way", hint=hint)
     return found
 
 

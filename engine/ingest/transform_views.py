@@ -13,6 +13,7 @@ from dataclasses import replace
 from engine.catalog.image import CatalogImage, StreamEntry, ViewEntry
 from engine.catalog.stream_output import StreamOutput
 from engine.ddl.query_views import define_query_view, with_output
+from engine.ddl.view_replacing import check_columns
 from sql.catalog.catalog import ARRIVAL, SessionSettings
 from sql.errors import SqlError, not_supported
 from sql.functions.volatility import is_volatile
@@ -34,6 +35,7 @@ from sql.tree.relations import (
     Window,
 )
 from sql.tree.walks import walk
+from views.model.definition import checked
 from views.model.trees import taken_apart
 
 # What a transform can't have between its stream and its rows.
@@ -54,14 +56,24 @@ WAYS_MAX = 64
 
 
 def defined_transform(
-    statement: CreateView, bound: BoundQuery, image: CatalogImage, settings: SessionSettings
+    statement: CreateView,
+    bound: BoundQuery,
+    image: CatalogImage,
+    settings: SessionSettings,
+    before: ViewEntry | None = None,
 ) -> ViewEntry | None:
     """Return the entry of a new transform, None for another view.
 
-    Raises 22023 for a view that has an option of transforms, and 0A000 for one over a transform.
+    before: the transform that it replaces. Raises 22023 for a view that has an option of
+    transforms, 42P16 for columns that do not begin like the old ones, and 0A000 for a view over a
+    transform.
     """
     if statement.is_transform:
-        return define_transform(statement, bound, image, settings)
+        oid = image.next_oid if before is None else before.description.oid
+        made = define_transform(statement, bound, image, settings, oid)
+        if before is not None:
+            check_columns(before.description.columns, made.description.columns)
+        return made
     if "outputstream" in statement.options:
         hint = "WITH (action = transform, outputstream = ...) makes a transform."
         raise SqlError("22023", 'parameter "outputstream" is one of a transform', hint=hint)
@@ -74,25 +86,26 @@ def defined_transform(
 
 
 def define_transform(
-    statement: CreateView, bound: BoundQuery, image: CatalogImage, settings: SessionSettings
+    statement: CreateView, bound: BoundQuery, image: CatalogImage, settings: SessionSettings, oid: int
 ) -> ViewEntry:
     """Return the entry of a new transform.
 
     Raises 22023 for options, 42P01 and 42809 for the stream, 0A000 for what its query may not have,
     42601 for its columns, 42P17 for a circle of transforms.
     """
-    given = {name for name in statement.options if name not in ("action", "outputstream", "time_zone")}
+    given = {name for name in statement.options if name not in ("action", "outputstream", "time_zone", "on_error")}
     for name in sorted(given):
         raise SqlError("22023", f'parameter "{name}" is not one of a transform')
     target = output_stream(statement, image, settings)
     refuse_shape(bound.root)
-    entry = define_query_view(replace(statement, options={}), bound, image, settings, image.next_oid)
+    entry = define_query_view(replace(statement, options={}), bound, image, settings, oid)
     filled, columns = len(entry.description.columns), target.stream.columns
     if filled > len(columns):
         name = shown(target.description.name)
         raise SqlError("42601", f'the transform has more columns than stream "{name}"')
     numbers = tuple(column.number for column in columns[:filled])
-    entry = with_output(entry, StreamOutput(target.description.oid, numbers))
+    skips = checked("on_error", statement.options.get("on_error", "reject")) == "skip"
+    entry = with_output(entry, StreamOutput(target.description.oid, numbers, skips))
     refuse_circles(image.with_entry(entry))
     return entry
 

@@ -103,12 +103,13 @@ async def create_view(statement: CreateView, work: Work) -> None:
     before = replaced_view(statement, image)
     if statement.backfill is not None and (statement.is_transform or not reads_stream(bound, image)):
         raise not_supported("WITH (backfill) for what is no continuous view")
-    if before is not None:
+    if before is not None and not statement.is_transform:
         await work.threads.in_worker(interrupted, replace_before, statement, before, captured, bound, work)
         await with_tables(work, settle_output, statement.name, work.server.stream_options)
         return
-    require_free(image, statement.name)
-    transform = defined_transform(statement, bound, image, captured)
+    if before is None:
+        require_free(image, statement.name)
+    transform = defined_transform(statement, bound, image, captured, before)
     if transform is not None:
         work.identity.require(image, bound)
         await work.threads.in_worker(interrupted, build_transform, transform, work)
@@ -179,7 +180,15 @@ def build_transform(entry: ViewEntry, work: Work) -> None:
     """Make a transform, whose owner has to have the right to write to its stream."""
     image = work.image.with_entry(entry)
     work.identity.require_privilege(image, streams_of(entry, image)[1].description.name, "a")
-    StreamTransform(entry, image, work.server.engines.tables)
+    made = StreamTransform(entry, image, work.server.engines.tables)
+    try:
+        made.compile(work.kernels)
+        work.kernels.make_durable(made.kernel_paths)
+    except (KernelFileError, OSError) as error:
+        of_system = error.error if isinstance(error, KernelFileError) else error
+        raise disk_error(of_system, f'write the kernels of view "{shown(entry.description.name)}"') from error
+    assert entry.output is not None
+    entry.output.kept[:] = [made]
     work.transaction.change_catalog(image)
 
 

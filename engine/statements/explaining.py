@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from engine.catalog.image import CatalogImage, ViewEntry
 from engine.ddl.definitions import Drafts, ViewDraft, creating_settings, drafted
 from engine.ddl.query_views import reads_stream
-from engine.ddl.view_replacing import replacing_lines
+from engine.ddl.view_replacing import replaced_view, replacing_lines
 from engine.ingest.transform_views import defined_transform, transform_lines
 from engine.scans.engines import QueryEngines
 from engine.scans.point_reads import PointReads, point_read
@@ -143,7 +143,9 @@ def explain(
     if not isinstance(explained, CreateView) or reads_stream(bound, image):
         identity.require(image, bound)
     told = replacing_lines(explained, bound, image, settings) if isinstance(explained, CreateView) else []
-    made = defined_transform(explained, bound, image, settings) if isinstance(explained, CreateView) else None
+    made = None
+    if isinstance(explained, CreateView):
+        made = defined_transform(explained, bound, image, settings, replaced_view(explained, image))
     if made is not None:
         return [*transform_lines(made, image), *("  " + line for line in relation_lines(bound.root))]
     form = statement.options.get("format", "text")

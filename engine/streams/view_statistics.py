@@ -75,8 +75,9 @@ DESCRIPTION = RelationDescription(
 
 # A view's name, and its states: the stream, the view of its groups, whether it takes rows.
 Kept = tuple[str, Sequence[tuple[str, Chain, bool]]]
-# A transform's name and stream, how many rows it has read and made, and how long it has computed.
-Transformed = tuple[str, str, int, int, float | None]
+# A transform's name and stream, how many rows it has read, made and left out, and how long it has
+# computed.
+Transformed = tuple[str, str, int, int, int, float | None]
 
 
 def view_statistics(views: Iterable[Kept], transforms: Iterable[Transformed], now_us: int) -> pa.Table:
@@ -95,9 +96,9 @@ def view_statistics(views: Iterable[Kept], transforms: Iterable[Transformed], no
     rows = [_row(name, states, sets, now_us) for name, states in known]
     schema = arrow_schema(tuple(OutputColumn(name, kind) for name, kind in COLUMNS))
     found = [dict(zip(schema.names, row, strict=True)) for row in rows]
-    for name, stream, tuples_in, tuples_out, seconds in transforms:
+    for name, stream, tuples_in, tuples_out, skipped, seconds in transforms:
         ms = None if seconds is None else round(seconds * 1000, 3)
-        counts = {"tuples_in": tuples_in, "tuples_passed": tuples_out, "computed_ms": ms}
+        counts = {"tuples_in": tuples_in, "tuples_passed": tuples_out, "tuples_skipped": skipped, "computed_ms": ms}
         found.append({"relname": name_of(name), "stream": name_of(stream), "active": True, **counts})
     return pa.Table.from_pylist(found, schema)
 

@@ -150,7 +150,7 @@ class ViewDefinition:
             settings=SessionSettings(
                 time_zone=str(plain["time_zone"]), search_path=str(plain["search_path"]), is_shared=True
             ),
-            on_error=_checked("on_error", str(plain["on_error"])),
+            on_error=checked("on_error", str(plain["on_error"])),
             joins=JoinChoice(
                 bool(plain.get("eager_grouping", True)),
                 str(plain.get("stream_join", "frozen")),
@@ -238,9 +238,9 @@ def define_view(statement: CreateView, oid: int, settings: SessionSettings) -> V
             )
     default_join = dict(settings.variables).get("default_stream_join", "frozen")
     joins = JoinChoice(
-        BOOLEANS[_checked("eager_grouping", options.get("eager_grouping", "on"))],
-        _checked("stream_join", options.get("stream_join", default_join)),
-        BOOLEANS[_checked("freeze_tables", options.get("freeze_tables", "off"))],
+        BOOLEANS[checked("eager_grouping", options.get("eager_grouping", "on"))],
+        checked("stream_join", options.get("stream_join", default_join)),
+        BOOLEANS[checked("freeze_tables", options.get("freeze_tables", "off"))],
     )
     lateness = lateness_of(options)
     if lateness is not None:
@@ -260,7 +260,7 @@ def define_view(statement: CreateView, oid: int, settings: SessionSettings) -> V
         query_offset=statement.query_offset,
         column_names=statement.column_names,
         settings=settings,
-        on_error=_checked("on_error", options.get("on_error", "reject")),
+        on_error=checked("on_error", options.get("on_error", "reject")),
         joins=joins,
         lateness=lateness,
     )
@@ -299,7 +299,7 @@ def with_bytes_max(definition: ViewDefinition, text: str | None) -> ViewDefiniti
 
 def with_output(definition: ViewDefinition, text: str | None) -> ViewDefinition:
     """Return the definition with another `output`."""
-    return replace(definition, emits=BOOLEANS[_checked("output", "off" if text is None else text)])
+    return replace(definition, emits=BOOLEANS[checked("output", "off" if text is None else text)])
 
 
 # The options that may change while the view is there.
@@ -358,7 +358,8 @@ def interval_us(text: str) -> int:
     return found
 
 
-def _checked(name: str, value: str) -> str:
+def checked(name: str, value: str) -> str:
+    """Return a value of an option that has several, in lower case. Raises 22023."""
     folded = value.lower()
     if folded not in OPTIONS[name]:
         choices = quoted_list(OPTIONS[name])

@@ -129,7 +129,8 @@ def transform_options(entry: ViewEntry, output: StreamOutput, image: CatalogImag
     assert target is not None and query is not None, entry
     zone = [f"time_zone={entry.source.time_zone}"] if has_open_zone(query.root) else []
     key = target.description.name
-    return ["action=transform", f"outputstream={quoted(schema_of(key))}.{quoted(name_of(key))}", *zone]
+    skips = ["on_error=skip"] if output.skips else []
+    return ["action=transform", f"outputstream={quoted(schema_of(key))}.{quoted(name_of(key))}", *skips, *zone]
 
 
 def tables_of_foreign_keys(image: CatalogImage) -> set[int]:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.catalog.image import ViewEntry
+from engine.ingest.transforms import made_of
 from tests.end_to_end.raw_client import COPY_DONE, SYNC, bind, copy_data, describe, execute, parse, query
 from tests.engine.session_client import SessionClient, World
 from tests.oracle.postgres import PostgresCluster
@@ -223,7 +225,7 @@ CIRCLES = {
     "table": ("CREATE VIEW u WITH (action = transform, outputstream = s2) AS SELECT 1", "0A000"),
     "subquery": ("CREATE VIEW u WITH (action = transform, outputstream = s2) AS SELECT (SELECT k) FROM s", "0A000"),
     "a view over it": ("CREATE VIEW u AS SELECT count(*) FROM t", "0A000"),
-    "replacing": (TRANSFORM.replace("CREATE VIEW", "CREATE OR REPLACE VIEW"), "0A000"),
+    "other columns": ("CREATE OR REPLACE VIEW t WITH (action = transform, outputstream = s2) AS SELECT k FROM s", "42P16"),
     "replaced": ("CREATE OR REPLACE VIEW n WITH (action = transform, outputstream = s2) AS SELECT k FROM s", "0A000"),
     "drop": ("DROP FOREIGN TABLE s2", "2BP01"),
     "drop column": ("ALTER FOREIGN TABLE s2 DROP COLUMN b", "2BP01"),
@@ -250,6 +252,79 @@ def test_ways_to_a_stream_are_counted(client: SessionClient) -> None:
     assert client.rows("SELECT count(*) FROM d3") == ["D [b'64']"]
     client.run(text.format(3, 0, 4))
     assert client.ask(text.format(3, 1, 4))[0].startswith("E ERROR 54000: ")
+
+
+# Of each transform of the rows that conditions and values are computed of, those that fail are left
+# out; the second has a value that only the embedded engine computes.
+SKIPPING = {
+    "in a kernel": "SELECT 12 / k AS q, t FROM s WHERE 10 / (k - 3) < 9",
+    "by the engine": "SELECT 12 / k AS q, to_char(10 / k, 'FM999') || t AS t FROM s WHERE 10 / (k - 3) < 9",
+}
+
+
+@pytest.mark.parametrize("text", SKIPPING.values(), ids=SKIPPING)
+@pytest.mark.parametrize("more_count", [0, 400])
+def test_rows_that_fail_are_left_out(client: SessionClient, text: str, more_count: int) -> None:
+    given = [-2, 0, 3, 4, 5, None, *(7 for _ in range(more_count))]
+    client.run(f"CREATE VIEW t WITH (action = transform, outputstream = s2, on_error = skip) AS {text}")
+    client.run(f"INSERT INTO s VALUES {', '.join(f'({one}, NULL)' for one in given).replace('None', 'NULL')}")
+    wanted = [int(12 / k) for k in given if k not in (None, 0, 3) and int(10 / (k - 3)) < 9]
+    assert client.rows("SELECT a FROM s2") == [f"D [b'{one}']" for one in wanted]
+    counts = "SELECT tuples_in, tuples_passed, tuples_skipped FROM pg_stat_continuous_views WHERE relname = 't'"
+    assert client.rows(counts) == [f"D [b'{len(given)}', b'{len(wanted)}', b'2']"]
+    client.run(
+        "DROP VIEW t", "CREATE VIEW t WITH (action = transform, outputstream = s2, on_error = skip) AS SELECT k FROM s"
+    )
+    before = len(client.rows("SELECT a FROM s2"))
+    client.run("INSERT INTO s VALUES (NULL, 'x'), (1, 'y')")
+    assert len(client.rows("SELECT a FROM s2")) == before + 1, "a column may have no NULL"
+    assert client.rows("SELECT reloptions FROM pg_class WHERE relname = 't'") == [
+        "D [b'{action=transform,outputstream=public.s2,on_error=skip}']"
+    ]
+
+
+def test_another_transform_in_its_place(world: World, client: SessionClient) -> None:
+    client.run(TRANSFORM, "INSERT INTO s VALUES (6, 'a')")
+    other = world.client()
+    other.run("BEGIN", "INSERT INTO s VALUES (4, 'b')")
+    replaced = TRANSFORM.replace("CREATE VIEW", "CREATE OR REPLACE VIEW").replace("12 / k", "k * 100")
+    client.run(replaced)
+    assert any(line.startswith("E ERROR 40001") for line in other.ask("COMMIT"))
+    client.run("INSERT INTO s VALUES (2, 'c'), (5, 'd')")
+    assert client.rows("SELECT * FROM s2") == ["D [b'2', b'a']", "D [b'200', b'c']"]
+
+
+def test_what_kernels_compute_is_in_one(tmp_path: Path) -> None:
+    """The kernel stays for the next start, and rows that come before it is compiled do without."""
+    world = World(tmp_path)
+    client = world.client().after(
+        "CREATE FOREIGN TABLE s (k int, t text, at timestamptz) SERVER stream",
+        "CREATE FOREIGN TABLE s2 (k bigint, t text, n numeric) SERVER stream",
+    )
+    client.run(
+        "CREATE VIEW t WITH (action = transform, outputstream = s2) AS SELECT CASE WHEN k > 2 THEN k * 10 ELSE -k END AS k,"
+        " t || '!' AS t, k / 7.0 AS n FROM s WHERE k <> 4 AND (at IS NULL OR at < now())"
+    )
+    client.run("CREATE VIEW n AS SELECT count(*) FROM s2")
+    rows = (
+        "(1, 'a', NULL), (4, 'b', NULL), (5, 'a text that is longer than others', '2020-01-01'), (6, 'c', '2999-01-01')"
+    )
+    for number in (1, 2, 3):
+        client.run(f"INSERT INTO s VALUES {rows}")
+        assert client.rows("SELECT k, t, round(n, 2) FROM s2") == number * [
+            "D [b'-1', b'a!', b'0.14']",
+            "D [b'50', b'a text that is longer than others!', b'0.71']",
+        ]
+        image = world.database.catalog.image
+        view = image.entries["t"]
+        assert isinstance(view, ViewEntry)
+        made = made_of(view)
+        assert made is not None and made._kernel is not None
+        assert [path.is_file() for path in made.kernel_paths] == [True]
+        world.close()
+        world = World(tmp_path)
+        client = world.client()
+    world.close()
 
 
 def test_names_and_columns_may_change(client: SessionClient) -> None:

@@ -62,8 +62,11 @@ class CompiledStep:
 
     def run(self, morsel: Morsel, now_us: int) -> pa.Table:
         """Return the step's output for the rows of a morsel. Raises SqlError."""
-        rows = self._pick(morsel) if self._kernel is None else self._compute(self._kernel, own_arrays(morsel), now_us)
-        return to_arrow(rows, self.step.output)
+        return to_arrow(self.rows(morsel, now_us), self.step.output)
+
+    def rows(self, morsel: Morsel, now_us: int) -> Morsel:
+        """Return the step's output as `run` does, as a morsel."""
+        return self._pick(morsel) if self._kernel is None else self._compute(self._kernel, own_arrays(morsel), now_us)
 
     def _pick(self, morsel: Morsel) -> Morsel:
         """Return the columns that the items of the step name."""
