@@ -104,7 +104,7 @@ class TransformKernel:
         return [] if self._step.kernel is None else [self._step.kernel.path]
 
     def run(self, morsel: Morsel, now_us: int) -> tuple[npt.NDArray[np.int64], Morsel]:
-        """Return the numbers of the rows that pass, and the values of these rows. Raises SqlError."""
+        """Return the numbers of the rows that pass, and values of these rows. Raises SqlError."""
         numbers, none = np.arange(morsel.rows_count), np.zeros(morsel.rows_count, dtype=np.uint8)
         data = (*(morsel.data[place] for place in self._places), numbers)
         nulls = (*(morsel.nulls[place] for place in self._places), none)

@@ -51,7 +51,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class TransformTools:
-    """What transforms run with.
+    """The parts of the server with which transforms run.
 
     Attributes:
         engine: computes what no kernel does.
