@@ -336,7 +336,7 @@ def lateness_of(options: Mapping[str, str]) -> Lateness | None:
     if not 0 <= found <= REFRESH_US_MAX:
         message = f'invalid value for option "lateness": "{options["lateness"]}"'
         raise SqlError("22023", message, detail="The interval is at most 365 days.")
-    emit, late = (_checked(name, options.get(name, OPTIONS[name][0])) for name in ("emit", "late"))
+    emit, late = (checked(name, options.get(name, OPTIONS[name][0])) for name in ("emit", "late"))
     return Lateness(found, late == "drop", emit == "on_close")
 
 
