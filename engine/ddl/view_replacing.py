@@ -33,8 +33,9 @@ from views.explain.pipelines import stream_lines
 from views.model.plan import Plan
 from views.model.properties import scans
 from views.model.text import aggregate_text
+from views.share.counting_points import marked, unmarked
 from views.share.passing import passing
-from views.share.reuse import NotCoveredError
+from views.share.reuse import NotCoveredError, refuse_added, refuse_mixed, state_marks
 from views.upkeep.chain import Chain
 from views.upkeep.lifecycle import Heritage, planned_over
 
@@ -127,6 +128,7 @@ class Replacing:
         engines: build its views, None: nothing is built.
         left: the states of the old view that no state of the new one goes on with yet.
         kept: the others, with the plans that go on with them, and the names of their rows.
+        grows: one of them counts more from now on.
     """
 
     statement: CreateView
@@ -142,6 +144,7 @@ class Replacing:
         self.has_contents = bool(self.left)
         self.next_oid = self.image.next_oid
         self.kept: list[tuple[Chain, Plan, str]] = []
+        self.grows = False
 
     def made(self, bound: BoundQuery) -> ViewEntry:
         """Return the entry that the statement makes."""
@@ -152,11 +155,39 @@ class Replacing:
             return define_query_view(self.statement, bound, self.image, self.settings, oid)
         drafts = drafted(self.statement, bound, self.image, self.settings, oid)
         made = drafts.built(self.image, self.settings, self._state)
-        self.require_groups(drafts)
+        self.require_above(drafts)
         return made
 
+    def require_above(self, drafts: Drafts) -> None:
+        """Raise 55000 where the query above the states asks for what they do not have."""
+        try:
+            self.require_groups(drafts)
+            self.require_points(drafts)
+        except NotCoveredError as error:
+            raise self._refusal(error) from None
+        if self.statement.backfill is not None and self.has_contents and not self.statement.reset and not self.grows:
+            hint = "Leave the option out: the view has counted all that the new query asks for."
+            raise SqlError("22023", "a backfill has nothing to count", hint=hint)
+
+    def require_points(self, drafts: Drafts) -> None:
+        """Raise NotCoveredError where the query above the states mixes aggregates that count from
+        different points on, or shows those that are added elsewhere than in the last columns.
+        """
+        if drafts.over is None:
+            return
+        found = {name: state_marks(plan, name) for _, plan, name in self.kept}
+        added = frozenset(
+            (name, len(plan.maintained.added))
+            for chain, plan, name in self.kept
+            if len(plan.maintained.added) > len(chain.plan.maintained.added)
+        )
+        root = drafts.over.above([draft.identity.name for draft in drafts.states])
+        above = marked(root, lambda scan: found.get(scan.name) or unmarked(scan))
+        refuse_added(above, added, len(self.entry.description.columns))
+        refuse_mixed(above)
+
     def require_groups(self, drafts: Drafts) -> None:
-        """Raise 55000 where the new query asks for groups that the old one has given up.
+        """Raise NotCoveredError where the new query asks for groups that the old one has given up.
 
         With a longer `ttl`, or from_now, what has gone stays away, and a notice says so.
         """
@@ -168,7 +199,7 @@ class Replacing:
             if chain.passing is None or chain.passing.has_all_of(passing(root, name, plan)):
                 continue
             if not expires and not self.statement.from_now:
-                raise self._refusal(NotCoveredError("It has given up the rows that have left its window.", True))
+                raise NotCoveredError("It has given up the rows that have left its window.", True)
             text = f'view "{name_of(self.statement.name)}" has given up rows that it would show now'
             self.notices.append((text, "They stay away; rows that it still has, or that come, are shown for longer."))
 
@@ -235,6 +266,7 @@ class Replacing:
         name, source = name_of(self.statement.name), name_of(stream.description.name)
         text = f'view "{name}" keeps what it has counted of stream "{source}"'
         self.notices.append((text, f"Its stream pipeline goes on: {grouping}"))
+        self.grows = self.grows or bool(gained)
         if gained and heritage.is_backfilled:
             told = f'view "{name}" counts the rows of the backfill in these alone: {", ".join(gained)}'
             self.notices.append((told, f"Rows of the backfill: {self.statement.backfill}"))
@@ -270,7 +302,7 @@ class Judged(Replacing):
             drafts = drafted(self.statement, bound, self.image, self.settings, self.entry.description.oid)
             for draft in drafts.states:
                 self._state(draft, ())
-            self.require_groups(drafts)
+            self.require_above(drafts)
         lost = "What the view has counted is lost (reset = true)"
         return [f"{text[:1].upper()}{text[1:]}. {detail}" for text, detail in self.notices] or [lost]
 

@@ -7,7 +7,7 @@ with the catalog of that time, so that it holds up nobody else. Must not know me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from engine.execution.work import Work
 from engine.ingest.transform_views import defined_transform
 from engine.ingest.transforms import StreamTransform, streams_of
 from engine.spark.awaited_pipelines import AwaitedPipelines, PipelineNeededError
-from engine.statements.backfill import Backfill, new_backfill
+from engine.statements.backfill import new_backfill
 from engine.storage.errors import disk_error
 from engine.storage.kernel_files import KernelNeededError
 from engine.tables.sequence_functions import in_session
@@ -215,27 +215,17 @@ def replace_before(
             # Again at the commit; what the transaction reads until then is of now.
             chain.state.inherit(work.server.catalog.lock)
     if backfill is not None:
-        fill_replaced(backfill, statement, built)
+        grown = [chain for chain in built if chain.state.inherits is not None]
+        if grown:
+            backfill.fill_added(grown)
+        else:
+            # The view begins anew.
+            backfill.fill(built)
     work.transaction.built += built
     refuse_unread(require_view(image.entries[statement.name]), work)
     for text, detail in notices:
         work.notice("00000", text, detail=detail)
     work.transaction.change_catalog(image)
-
-
-def fill_replaced(backfill: Backfill, statement: CreateView, built: Sequence[Chain]) -> None:
-    """Let what is new in a replaced view count rows that are there.
-
-    Raises 22023 where nothing is new.
-    """
-    if statement.reset:
-        backfill.fill(built)
-        return
-    grown = [chain for chain in built if chain.state.inherits is not None]
-    if not grown:
-        hint = "Leave the option out: the view has counted all that the new query asks for."
-        raise SqlError("22023", "a backfill has nothing to count", hint=hint)
-    backfill.fill_added(grown)
 
 
 def require_unwritten(chain: Chain, work: Work) -> None:

@@ -156,7 +156,7 @@ def explain(
         plan, strands = planned_drafts(drafts, how)
         if form != "text":
             return in_form(form, shown_plan(plan, strands, engines.upper, above_in(how, {})), None)
-        if explained.backfill is not None:
+        if explained.backfill is not None and (explained.reset or not told):
             told.append(f"Counts first, as if they were inserted into the stream, the rows of: {explained.backfill}")
         told += above_lines(plan, strands, drafts.notices, how)
         return [*told, *plan_lines(plan, strands, engines.upper)]

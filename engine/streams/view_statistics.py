@@ -19,6 +19,8 @@ from sql.types.datatypes import BOOL, FLOAT8, INT8, JSON, TEXT, TIMESTAMPTZ
 from views.codegen.state_size import bytes_per_group
 from views.model.arrow_schema import arrow_schema
 from views.model.protocols import COLD, PREPARED
+from views.model.text import aggregate_text
+from views.share.reuse import ALL_ROWS
 from views.upkeep.chain import Chain
 from views.upkeep.commit_buffers import NEVER
 from views.upkeep.cuts import READER, SCHEDULE
@@ -179,7 +181,14 @@ def _closing(views: Sequence[Chain], counts: Sequence[StateCounts]) -> tuple[int
 
 
 def _since(views: Sequence[Chain]) -> str | None:
-    told = {text: shown_time(time_us) for view in views for text, time_us in view.identity.since}
+    told: dict[str, str] = {}
+    for view in views:
+        plan, since = view.plan, view.identity.since
+        kept, asked = ({aggregate_text(call) for _, call in one.aggregates} for one in (plan.maintained, plan.stream))
+        conditions = [text for text, _ in since if text == ALL_ROWS or text.startswith("WHERE ")]
+        # Aggregates that were replaced are kept, and not shown; conditions hold until the next ones.
+        hidden = kept - asked | set(conditions[:-1])
+        told |= {text: shown_time(time_us) for text, time_us in since if text not in hidden}
     return json.dumps(told, ensure_ascii=False) if told else None
 
 

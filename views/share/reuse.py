@@ -24,8 +24,11 @@ from views.model.properties import cannot_fail
 from views.model.steps import unique_names
 from views.model.text import aggregate_text, expression_text
 from views.model.trees import columns_of, meaning, rewrite
+from views.share.counting_points import NONE, Marked, Marks, plan_marks
 
 Keys = Sequence[tuple[str, Expression]]
+# Conditions of a stream's rows in words, where there are none.
+ALL_ROWS = "all rows"
 
 
 @dataclass
@@ -134,18 +137,44 @@ def _input_with(kept: Grouping, call: AggregateCall, state: State) -> int | None
 def _refuse_mixed(read: Grouping, plan: Plan, is_below: bool) -> None:
     """Raise NotCoveredError where one value is made of aggregates that have counted different rows.
 
-    An average could be made of such a sum and such a count.
+    An average could be made of such a sum and such a count. is_below: a query stands above, which
+    the caller looks at.
     """
     generations = [read.inputs[slot.input].generation for slot in read.aggregates]
-    if len(set(generations)) < 2:
+    if len(set(generations)) < 2 or is_below:
         return
     start = len(read.keys)
     for part in (*plan.finish.predicates, *(item for _, item in plan.finish.items)):
         used = [generations[index - start] for index in columns_of(part) if index >= start]
         if len(set(used)) > 1:
             raise NotCoveredError(f"{expression_text(part)} is made of aggregates that count from different points on.")
-    if plan.upper is not None or is_below:
-        raise NotCoveredError("The query above the groups reads aggregates that count from different points on.")
+    refuse_mixed(plan_marks(plan, [NONE] * start + [frozenset({one}) for one in generations]))
+
+
+def refuse_mixed(found: Marked) -> None:
+    """Raise NotCoveredError where what chooses rows, or makes a column, counts from different
+    points on.
+    """
+    if any(len(marks) > 1 for marks in (found.rows, *found.columns)):
+        raise NotCoveredError("The query above the groups mixes aggregates that count from different points on.")
+
+
+def refuse_added(found: Marked, added: Marks, columns_count: int) -> None:
+    """Raise NotCoveredError where aggregates that are added now choose rows, or make one of the
+    columns that were there before.
+    """
+    if added & found.rows.union(*found.columns[:columns_count]):
+        raise NotCoveredError("Only a column that comes last can be an aggregate that counts from now on.")
+
+
+def state_marks(plan: Plan, name: str) -> Marked:
+    """Return the marks of the rows of a state: 0, or the name of the state and the number of the
+    times that aggregates were added.
+    """
+    read = covered_grouping(make_grouping(plan.maintained), plan.stream)
+    generations = [read.inputs[slot.input].generation for slot in read.aggregates]
+    marks: list[Marks] = [frozenset({(name, one) if one else 0}) for one in generations]
+    return plan_marks(plan, [NONE] * len(read.keys) + marks)
 
 
 def widened(
@@ -155,17 +184,17 @@ def widened(
     and what counts from now on only.
 
     from_now: rows are chosen by the conditions of the plan from now on. columns_count: so many of
-    the plan's columns were there before, None: a query stands above the plan. Raises
+    the plan's columns were there before, None: a query stands above, which the caller looks at. Raises
     NotCoveredError for aggregates that can't be added; whether the rest covers the plan is not
     looked at.
     """
     wanted, told, made, grouping = plan.stream, [], kept, make_grouping(kept)
     missing = [named for named in wanted.aggregates if not _is_kept(grouping, replace(wanted, aggregates=(named,)))]
     if missing:
-        added = {len(wanted.keys) + place for place, named in enumerate(wanted.aggregates) if named in missing}
-        before = (*plan.finish.predicates, *(item for _, item in plan.finish.items[:columns_count]))
-        if columns_count is None or plan.upper is not None or any(added & set(columns_of(part)) for part in before):
-            raise NotCoveredError("Only a column that comes last can be an aggregate that counts from now on.")
+        if columns_count is not None:
+            now: Marks = frozenset({"now"})
+            marks = [now if named in missing else NONE for named in wanted.aggregates]
+            refuse_added(plan_marks(plan, [NONE] * len(wanted.keys) + marks), now, columns_count)
         if any(is_of_distinct_on(call) or call.distinct for _, call in missing):
             raise NotCoveredError("The new query needs more of the first row of each group than is kept.")
         if any(new.kept > old.kept for new, old in zip(wanted.probes, kept.probes, strict=False)):
@@ -177,7 +206,7 @@ def widened(
         told += [aggregate_text(call) for _, call in missing]
     if from_now and {meaning(part) for part in wanted.filters} != {meaning(part) for part in kept.filters}:
         made = replace(made, filters=wanted.filters)
-        told.append("WHERE " + " AND ".join(map(expression_text, wanted.filters)) if wanted.filters else "all rows")
+        told.append("WHERE " + " AND ".join(map(expression_text, wanted.filters)) if wanted.filters else ALL_ROWS)
     return made, tuple(told)
 
 

@@ -155,9 +155,9 @@ def test_what_is_told_of_it(server: Server) -> None:
         "SELECT k, max(x)::bigint AS n, sum(x) AS t FROM s GROUP BY k",
         "SELECT k, count(*) AS n, sum(x) AS t, max(x) AS m FROM s GROUP BY k HAVING max(x) > 3",
         "SELECT k, count(*) AS n, sum(x) AS t, max(x) - sum(x) AS m FROM s GROUP BY k",
-        "SELECT k, count(*) AS n, sum(x) AS t, max(x) AS m, row_number() OVER (ORDER BY k) FROM s GROUP BY k",
+        "SELECT k, count(*) AS n, sum(x) AS t, max(x) AS m, row_number() OVER (ORDER BY max(x), sum(x)) FROM s GROUP BY k",
         "SELECT k, count(*) AS n, sum(x) AS t, count(DISTINCT x) FROM s GROUP BY k",
-        "SELECT k, count(*) AS n, sum(x) AS t, string_agg(x::text, ',') AS m FROM s GROUP BY k",
+        "SELECT k, count(*) AS n, sum(x) AS t, string_agg(x::text, ',') || count(*) AS m FROM s GROUP BY k",
     ],
 )
 def test_what_would_mix_rows_is_refused(server: Server, query: str) -> None:
