@@ -186,7 +186,7 @@ def _since(views: Sequence[Chain]) -> str | None:
         plan, since = view.plan, view.identity.since
         kept, asked = ({aggregate_text(call) for _, call in one.aggregates} for one in (plan.maintained, plan.stream))
         conditions = [text for text, _ in since if text == ALL_ROWS or text.startswith("WHERE ")]
-        # Aggregates that were replaced are kept, and not shown; conditions hold until the next ones.
+        # Aggregates that were replaced are kept but not shown; conditions hold until the next.
         hidden = kept - asked | set(conditions[:-1])
         told |= {text: shown_time(time_us) for text, time_us in since if text not in hidden}
     return json.dumps(told, ensure_ascii=False) if told else None

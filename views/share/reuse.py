@@ -184,9 +184,10 @@ def widened(
     and what counts from now on only.
 
     from_now: rows are chosen by the conditions of the plan from now on. columns_count: so many of
-    the plan's columns were there before, None: a query stands above, which the caller looks at. Raises
-    NotCoveredError for aggregates that can't be added; whether the rest covers the plan is not
-    looked at.
+    the plan's columns were there before, None: a query stands above, which the caller looks at.
+
+    Raises NotCoveredError for aggregates that can't be added; whether the rest covers the plan is
+    not looked at.
     """
     wanted, told, made, grouping = plan.stream, [], kept, make_grouping(kept)
     missing = [named for named in wanted.aggregates if not _is_kept(grouping, replace(wanted, aggregates=(named,)))]
