@@ -23,7 +23,8 @@ from sql.names.relation_keys import name_of, quoted_key, relation_key, schema_of
 from sql.parse.statements.create_table import CreateTable
 from sql.parse.statements.parts import TableColumn
 from sql.tree.relations import Schema
-from sql.types.datatypes import TEXT, SqlType, require_column
+from sql.types.datatypes import TEXT, SqlType
+from sql.types.records import require_stored
 
 COLUMNS_MAX = 1600
 SYSTEM_COLUMNS = frozenset({"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"})
@@ -58,7 +59,7 @@ def build_table_as(statement: CreateTable, schema: Schema, work: TableWork) -> T
     names = [*statement.column_names, *(column.name for column in schema[len(statement.column_names) :])]
     entry = with_parameters(empty_table(statement.name, work), statement.parameters)
     for name, column in zip(names, schema, strict=True):
-        require_column(name, column.type)
+        require_stored(name, column.type)
         entry = with_column(entry, TableColumn(name, stored_type(column.type)), work)
     work.image = work.image.with_entry(entry)
     work.create(entry)
@@ -84,7 +85,7 @@ def with_column(entry: TableEntry, column: TableColumn, work: TableWork) -> Tabl
         raise SqlError("42701", f'column "{column.name}" specified more than once')
     if len(description.columns) >= COLUMNS_MAX:
         raise SqlError("54011", f"tables can have at most {COLUMNS_MAX} columns")
-    require_column(column.name, column.type)
+    require_stored(column.name, column.type)
     source: SourceText | None = None
     default = None
     if column.default is not None:

@@ -7,11 +7,12 @@ Enters: columns, morsels of arriving fields. Leaves: Arrow columns in the forms 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from engine.streams.row_errors import shown, within
 from engine.tables.arrow_values import FieldError, text_array
@@ -23,10 +24,10 @@ from ringbuffer.memory.columns import INLINE_BYTES_MAX, ColumnLayout, Layout, Mo
 from ringbuffer.memory.few_rows import string_at, string_words
 from ringbuffer.memory.strings import shift_strings
 from sql.catalog.catalog import ColumnDescription
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.parse.type_names import SECOND_DIGITS_MAX
 from sql.times.input_styles import InputStyles
-from sql.types.datatypes import TEXT, SqlType
+from sql.types.datatypes import OIDS_OF_NAMES, TEXT, SqlType, element_family
 from sql.values.literals import apply_modifier, binary_value, input_value
 from views.model.arrow_schema import column_layout
 from views.model.stored_literals import stored_bytes
@@ -58,10 +59,16 @@ class ColumnError(Exception):
 
 @dataclass(frozen=True)
 class FieldReader:
-    """How one statement's fields are read."""
+    """How one statement's fields are read.
+
+    Attributes:
+        oid: returns the oid that a text of a type whose values are names of objects means; None:
+            such columns are not read.
+    """
 
     time_zone: str
     styles: InputStyles
+    oid: Callable[[str, str], int] | None = None
 
     def column(self, column: ColumnDescription, fields: pa.Array, is_binary: bool) -> pa.Array:
         """Return arriving fields, strings or binary forms, as values of a column without a kernel.
@@ -72,9 +79,24 @@ class FieldReader:
             if is_binary:
                 # Strings and bytes lie alike in Arrow.
                 return received_array(fields.view(pa.binary()), column.type)
+            if element_family(column.type.family) in OIDS_OF_NAMES:
+                return self._oids(column.type, fields)
             return text_array(fields, column.type, self.time_zone, self.styles)
         except FieldError as error:
             raise ColumnError(column.name, error) from None
+
+    def _oids(self, kind: SqlType, fields: pa.Array) -> pa.Array:
+        """Return the oids of names of objects. Raises FieldError."""
+        encoded = fields.dictionary_encode()
+        found = []
+        for place, text in enumerate(encoded.dictionary.to_pylist()):
+            try:
+                if self.oid is None or kind.is_array:
+                    raise not_supported(f"input of the type {kind.sql_name} here", hint="INSERT takes it.")
+                found.append(self.oid(kind.family, text))
+            except SqlError as error:
+                raise FieldError(pc.index(encoded.indices, place).as_py(), text, error) from None
+        return pa.array(found, pa.int64()).take(encoded.indices)
 
     def rows(
         self, given: Morsel, columns: Sequence[ColumnDescription], layout: Layout, binary: Sequence[bool]

@@ -10,6 +10,7 @@ import time
 
 from engine.catalog.image import StreamEntry, TableEntry, ViewEntry
 from engine.catalog.joined_tables import refuse_joined
+from engine.catalog.system import the_system
 from engine.commit.parts import stages_of
 from engine.execution.outcome import Outcome
 from engine.execution.registry import handles
@@ -120,7 +121,12 @@ def copy_into_table(statement: CopyFrom, entry: TableEntry, work: Work) -> CopyI
         condition = bind_copied(where, entry.description, work.image, settings.captured())
     target = copy_target(entry, statement.columns, condition)
     block_bytes = work.server.config.copy_block_bytes
-    return CopyIntoTable(target, statement, open_writer, settings.time_zone, settings.input_styles, block_bytes)
+    captured = settings.captured()
+
+    def oid(kind: str, text: str) -> int:
+        return the_system().oid(work.image, kind, text, captured, None)
+
+    return CopyIntoTable(target, statement, open_writer, settings.time_zone, settings.input_styles, block_bytes, oid)
 
 
 def copy_into_stream(statement: CopyFrom, entry: StreamEntry, work: Work, autocommit: bool) -> CopyIn:

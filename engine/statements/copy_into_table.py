@@ -93,12 +93,13 @@ class CopyIntoTable(ReceivedCopy):
         time_zone: str,
         styles: InputStyles,
         block_bytes: int,
+        oid: Callable[[str, str], int],
     ) -> None:
         name = target.entry.description.name
         super().__init__(name, target.columns, statement.options, time_zone, styles, block_bytes)
         self._target = target
         self._open_writer = open_writer
-        self._reader = FieldReader(time_zone, styles)
+        self._reader = FieldReader(time_zone, styles, oid)
         self._pending_rows: list[pa.Table] = []
         self._pending_count = 0
         self._writer: TableWriter | None = None

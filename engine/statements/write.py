@@ -7,6 +7,7 @@ tables, or staged.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ from engine.ingest.insert import InsertTarget, evaluate_rows, make_target
 from engine.statements.literal_insert import LiteralInsert, bind_literal_insert, with_rows
 from engine.statements.table_writes import BoundWrite, TableWriter, queries_of, settled, told, with_queries
 from engine.streams.stream import seen
+from engine.system_catalog.told_forms import told as with_names
 from engine.tables.sequence_functions import ANSWERED, uses_sequences
 from ringbuffer.memory.arrow import morsel_from_arrow
 from sql.bind.substitute import substitute_parameters
@@ -137,7 +139,10 @@ def write_bound(statement: Write, image: CatalogImage, bound: BoundWrite, work: 
     assert isinstance(entry, TableEntry), entry
     refuse_joined(entry.description.name, image.entries.values())
     tables.announce(entry)
-    return TableWriter(tables, entry, inputs, now_us, work.settings.time_zone).run(bound)
+    outcome = TableWriter(tables, entry, inputs, now_us, work.settings.time_zone).run(bound)
+    if outcome.table is None or bound.returning is None:
+        return outcome
+    return replace(outcome, table=with_names(outcome.table, bound.returning.schema, work.sequences.context))
 
 
 def staged(

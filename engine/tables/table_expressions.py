@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from engine.catalog.as_then import ObjectsAsThen
 from engine.catalog.image import CatalogImage, Entry, SourceText, StreamEntry, TableEntry, source_text
+from engine.catalog.system import the_system
 from engine.tables.sequence_functions import ANSWERED
 from sql.bind.expressions.context import References
 from sql.bind.queries.outputs import NAMELESS, output_name
@@ -262,6 +263,8 @@ def new_default(
     """
     references = References()
     bound = bind_default(definition, image, settings, references)
+    for name in _sequences_written(definition.default):
+        the_system().oid(image, "regclass", name.value, settings, name.position)
     sequences = {}
     for name in sequences_in(bound):
         entry = named_sequence(name, settings, image)
@@ -270,6 +273,22 @@ def new_default(
     source = with_objects(source_text(definition.default_text, settings), references)
     source = replace(source, sequences=tuple(sequences.items()))
     return with_sequences(bound, source, image), source
+
+
+def _sequences_written(default: syntax.Expression | None) -> Iterator[syntax.Constant]:
+    """Yield the names of sequences in a default, without those that are texts, which are looked up
+    when a value is taken.
+    """
+    below: list[object] = [default]
+    while below:
+        node = below.pop()
+        below += parts(node)
+        if isinstance(node, syntax.FunctionCall) and node.name == "nextval" and node.arguments:
+            first = node.arguments[0]
+            if isinstance(first, syntax.TypeCast) and first.type.name == "regclass":
+                first = first.operand
+            if isinstance(first, syntax.Constant) and first.kind == "string":
+                yield first
 
 
 def new_stream_default(

@@ -16,10 +16,8 @@ from sql.types.datatypes import (
     FAMILIES,
     NUMERIC,
     NUMERIC_DIGITS_MAX,
-    OF_CATALOG,
     SqlType,
     array_of,
-    element_family,
     enum_type,
     numeric,
 )
@@ -103,10 +101,7 @@ def open_type(written: TypeName) -> SqlType:
     open.
     """
     if written.schema in ("", SYSTEM) and (is_built_in(written.name) or written.schema):
-        found = resolve_type(written)
-        if element_family(found.family) in OF_CATALOG and found.row.category != "P":
-            raise not_supported(f"the type {written.text} in a definition", written.position, hint=CATALOG_HINT)
-        return found
+        return resolve_type(written)
     family = OpenFamily(written.text)
     family.written = written
     return SqlType(family)

@@ -37,6 +37,21 @@ def oid_value(text: str, position: int | None = None) -> int:
     return value % OID_END
 
 
+def long_transaction(text: str, position: int | None = None) -> int:
+    """Return the number of a transaction of 64 bits, of which here the highest is 0: else 22003.
+
+    Raises 22P02 for what is no number, which PostgreSQL takes for 0.
+    """
+    found = DIGITS.fullmatch(text.strip())
+    if found is None:
+        raise SqlError("22P02", f'invalid input syntax for type xid8: "{text}"', position)
+    digits = found[1]
+    value = int(digits) if len(digits) < WORD_DIGITS_MAX else -1
+    if not 0 <= value < 1 << 63:
+        raise SqlError("22003", f'value "{text}" is out of range for type xid8', position)
+    return value
+
+
 def name_value(text: str) -> str:
     """Return a name: as many whole characters as 63 bytes hold."""
     data = text.encode()

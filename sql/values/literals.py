@@ -21,7 +21,7 @@ from sql.types.datatypes import NUMERIC_DIGITS_MAX as DIGITS_MAX
 from sql.types.datatypes import VECTORS, LiteralValue, SqlType
 from sql.values.array_text import array_elements
 from sql.values.bytes import bytea_value, uuid_value
-from sql.values.identifiers import char_value, name_value, oid_value
+from sql.values.identifiers import char_value, long_transaction, name_value, oid_value
 from sql.values.json_text import json_check
 from sql.values.jsonb_text import jsonb_value
 from sql.values.literal_binary import binary_value
@@ -90,8 +90,10 @@ def unmodified_value(
             raise SqlError("0A000", f"cannot accept a value of type {family}", position)
         case "int2" | "int4" | "int8":
             return integer_value(text, kind, position)
-        case "oid" | "xid" | "cid" | "xid8":
+        case "oid" | "xid" | "cid":
             return oid_value(text, position)
+        case "xid8":
+            return long_transaction(text, position)
         case "int2vector" | "oidvector":
             element = SqlType(VECTORS[kind.family])
             return tuple(unmodified_value(item, element, zone, position) for item in text.split())

@@ -70,7 +70,7 @@ def schema_of(root: Relation, catalog: Catalog) -> Schema:
 def returned(root: Relation, target: RelationDescription) -> Schema:
     """Return the columns of RETURNING, which reads rows of `target` alone."""
     return tuple(
-        replace(column, origin=(0, 0) if place is None else _origin(target, place[1]))
+        replace(column, type=told_type(column.type), origin=(0, 0) if place is None else _origin(target, place[1]))
         for column, place in zip(root.schema, places(root, rows=target.name), strict=True)
     )
 

@@ -22,8 +22,8 @@ from sql.parse.statements.parts import RoleSpec
 from sql.parse.statements.roles import role_spec
 from sql.parse.statements.rules import begins
 from sql.parse.syntax import Expression
-from sql.parse.type_names import open_type
-from sql.types.datatypes import SqlType
+from sql.parse.type_names import CATALOG_HINT, open_type
+from sql.types.datatypes import SqlType, is_of_catalog
 
 # Types of arguments and results that no value has, beside the polymorphic ones and void.
 PSEUDO_TYPES = frozenset(
@@ -389,7 +389,10 @@ def plain_type(cursor: Cursor) -> SqlType:
         raise not_supported(f"the type {written.name} in a function", written.position)
     if written.schema in ("", "pg_catalog") and written.name in (*GROUPS, "void") and not written.array:
         return SqlType(written.name)
-    return SqlType(open_type(written).family)
+    found = open_type(written)
+    if is_of_catalog(found) and found.row.category != "P":
+        raise not_supported(f"the type {written.text} of a function", written.position, hint=CATALOG_HINT)
+    return SqlType(found.family)
 
 
 def function_name(cursor: Cursor) -> FunctionName:
