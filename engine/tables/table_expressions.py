@@ -263,8 +263,8 @@ def new_default(
     """
     references = References()
     bound = bind_default(definition, image, settings, references)
-    for name in _sequences_written(definition.default):
-        the_system().oid(image, "regclass", name.value, settings, name.position)
+    for written in _sequences_written(definition.default):
+        the_system().oid(image, "regclass", written.value, settings, written.position)
     sequences = {}
     for name in sequences_in(bound):
         entry = named_sequence(name, settings, image)
