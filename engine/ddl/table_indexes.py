@@ -61,10 +61,10 @@ def create_index(statement: CreateIndex, work: TableWork) -> None:
     _require(statement, "unique indexes", statement.unique)
     _require(statement, "included columns", bool(statement.included))
     _require(statement, "multicolumn indexes", len(statement.columns) > 1)
-    for order in chain.from_iterable(statement.orders):
-        _require(statement, f"{order} options", True)
     source = _source(statement, entry, work)
     numbers = _columns(statement.columns, entry)
+    for order in chain.from_iterable(statement.orders):
+        _require(statement, f"{order} options", True)
     included = _columns(statement.included, entry)
     taken = relation_names(work.image)
     if statement.name is not None and in_schema_of(entry.description.name, statement.name) in taken:
