@@ -302,6 +302,13 @@ def place_keys(expressions: tuple[Expression, ...]) -> tuple[tuple[KeySlot, ...]
     return tuple(slots), compared, shown, text_mask
 
 
+def has_room_for_keys(kinds: Sequence[SqlType]) -> bool:
+    """Tell whether the rows of a group table have room for keys of these types."""
+    words = 1 + sum(key_words(kind) + shown_words(kind) for kind in kinds)
+    texts = any((is_string(kind) and kind.family != "interval") or shown_words(kind) > 1 for kind in kinds)
+    return len(kinds) <= KEYS_MAX and words <= (TEXT_KEYS_WORDS_MAX if texts else ENTRY_WORDS_MAX)
+
+
 def key_words(kind: SqlType) -> int:
     """Return how many words of a key are compared.
 

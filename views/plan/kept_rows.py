@@ -45,7 +45,6 @@ from sql.tree.relations import (
 )
 from sql.tree.walks import children, inputs, walk, with_inputs
 from sql.types.datatypes import INT8, TEXT, array_of
-from views.codegen.grouping import KEYS_MAX
 from views.codegen.state_size import bytes_per_group
 from views.model.nodes import StreamPipeline
 from views.model.properties import cannot_fail, is_ungrouped, scans
@@ -53,6 +52,7 @@ from views.model.refusals import refused
 from views.model.text import identifier
 from views.model.trees import columns_of, conjuncts, substitute, uses_now
 from views.plan.joins.join_graph import conjunction
+from views.plan.packed_keys import packed_keys
 from views.share.told_apart import differing
 
 # The joins of which each row has one of the left side, or of the right one; and those of which each
@@ -204,17 +204,17 @@ class KeptRows:
             items[index] = (column.name, kept)
             apart = enumerate(differing(value), 1)
             keys += [(column.name, value), *((f"{column.name}_{n}", part) for n, part in apart)]
-        if len(keys) > KEYS_MAX:
-            what = f"a view of rows of which {len(keys)} columns are kept, more than {KEYS_MAX},"
-            raise refused(what, "the rows of " + scans(source, "stream")[0], None, "Select fewer columns.")
         if conditions:
             source = Filter(source, conjunction(list(dict.fromkeys(conditions))))
-        groups = Aggregate(source, tuple(keys), (("n", AggregateCall("count_star", (), INT8)),))
+        groups = packed_keys(Aggregate(source, tuple(keys), (("n", AggregateCall("count_star", (), INT8)),)))
         self._note(groups)
         return as_often(groups, items, len(keys))
 
-    def _note(self, groups: Aggregate) -> None:
+    def _note(self, groups: Relation) -> None:
         """Note that a stream's rows are kept, and the bytes of one."""
+        if isinstance(groups, Project):
+            groups = groups.input
+        assert isinstance(groups, Aggregate)
         size = bytes_per_group(StreamPipeline("", (), (), groups.keys, groups.aggregates, ()))
         (stream,) = scans(groups, "stream")
         self.notices.append(

@@ -26,6 +26,7 @@ from views.plan.eager.grouping import EagerGrouping
 from views.plan.eager.sessions import SessionGroups
 from views.plan.first_groupings import first_groupings, scanned_rows, with_scans
 from views.plan.kept_rows import KeptRows
+from views.plan.packed_keys import packed_keys
 from views.plan.reduce_groups import reduce_groups
 from views.plan.rules.anti_joins import anti_joins
 from views.plan.rules.combine_groupings import combine_groupings, split_unions
@@ -43,7 +44,7 @@ from views.plan.rules.unnest_laterals import unnest_laterals
 BEFORE = (unnest_laterals, join_subqueries, first_rows, grouped, group_set_operations, split_unions)
 # Each sees the groupings that those before it have made. Eager grouping comes first: what it groups
 # may be a UNION ALL again.
-AFTER = (separate_sets, collected_lists, separate_distinct, split_unions, combine_groupings)
+AFTER = (separate_sets, collected_lists, separate_distinct, split_unions, combine_groupings, packed_keys)
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sql.bind import hypothetical_rows
+from sql.bind.aggregate_syntax import as_double, number, operation, rank_of
 from sql.bind.expressions.coerce import coerce, converted, result_type, unify
 from sql.bind.expressions.correlation import Closure, Mark, nearest_closure, pass_in, reads_outside, reads_row
 from sql.bind.expressions.object_names import as_array
 from sql.bind.expressions.operators import no_function, pick_function, written_call
 from sql.bind.expressions.placeholder_columns import FIRST_AGGREGATE, FIRST_WINDOW
-from sql.bind.hypothetical_rows import as_double, number, operation
 from sql.errors import SqlError, not_supported
 from sql.functions.signatures import Signature
 from sql.functions.sketches import SKETCH_FORMS, with_words
@@ -312,7 +311,7 @@ def hypothetical(binder: Binder, node: FunctionCall) -> Expression:
         raise SqlError("42883", f"function {function} does not exist", node.position, hint=message)
     if reads_row(given):
         raise not_supported(f"{node.name} of values that depend on a row", node.position)
-    return binder.bind(hypothetical_rows.written(node))
+    return binder.bind(rank_of(node))
 
 
 def made(binder: Binder, node: FunctionCall) -> Expression:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sql.bind.aggregate_syntax import in_rows
 from sql.bind.expressions import aggregates, time_functions, user_functions, user_overloads, windows
 from sql.bind.expressions.coerce import coerce, converted, explicit_cast, require_usual_form, result_type, unify
 from sql.bind.expressions.context import DEFAULTS
@@ -56,7 +57,6 @@ from sql.functions.table import (
 from sql.names.relation_keys import as_written
 from sql.names.suggestions import did_you_mean
 from sql.parse.syntax import Constant, FunctionCall, NamedArgument, Row, TypeCast
-from sql.parse.syntax import Expression as Written
 from sql.tree.expressions import Call, Case, Cast, Expression, Literal
 from sql.types.casts import can_cast, needs_zone
 from sql.types.datatypes import BOOL, JSON, JSONB, OF_CATALOG, OIDS_OF_NAMES, SCALARS, TEXT, SqlType, scaled_numeric
@@ -408,19 +408,6 @@ def _aggregate(binder: Binder, node: FunctionCall, overload: Signature) -> Expre
     assert rows.type.record is not None, rows
     _require_scalar(rows.type.record.types[0])
     return _made(binder, node, "json_of_members", [rows])
-
-
-def in_rows(node: FunctionCall) -> FunctionCall:
-    """Return array_agg of rows of the one argument, since there is no array of arrays."""
-    (argument,) = node.arguments
-
-    def row(written: Written) -> Written:
-        return Row((written,), node.position, node.text)
-
-    order = node.order_by
-    if node.distinct:
-        order = tuple(replace(key, expression=row(key.expression)) for key in order)
-    return replace(node, name="array_agg", arguments=(row(argument),), order_by=order)
 
 
 def _no_function(node: FunctionCall, operands: Sequence[Expression]) -> SqlError:

@@ -62,6 +62,35 @@ def test_blanks_and_arrays_of_json_stay_as_they_came(world: World) -> None:
     assert answers(client, "SELECT count(*) FROM v WHERE c = 'a'") == ["D [b'3']"]
 
 
+def test_wide_rows_and_keys_stay_as_they_came(world: World) -> None:
+    client = world.client()
+    texts, numbers = [f"t{n}" for n in range(40)], [f"n{n}" for n in range(40)]
+    columns = [
+        *(f"{name} text" for name in texts),
+        *(f"{name} int8" for name in numbers),
+        "at timestamptz",
+        "d numeric",
+    ]
+    client.run(
+        f"CREATE FOREIGN TABLE w ({', '.join(columns)}) SERVER stream",
+        "CREATE VIEW v AS SELECT * FROM w",
+        f"CREATE VIEW g AS SELECT {', '.join(texts)}, count(*) AS n, max(n39) AS m FROM w GROUP BY {', '.join(texts)}",
+    )
+    rows = []
+    for row in range(5):
+        some = ["NULL" if (place + row) % 3 == 0 else f"'{place}, \"{row % 2}\"'" for place in range(40)]
+        others = ["NULL" if (place * row) % 4 == 3 else str(place - row * 10**12) for place in range(40)]
+        rows.append(f"({', '.join([*some, *others, repr('2024-01-01 00:00+00'), ('1.0', '1.00')[row % 2]])})")
+    client.run(f"INSERT INTO w VALUES {', '.join(rows)}", f"INSERT INTO w VALUES {rows[0]}")
+    client.run(f"CREATE TABLE kept ({', '.join(columns)})", f"INSERT INTO kept VALUES {', '.join([*rows, rows[0]])}")
+    assert answers(client, "SELECT * FROM v") == answers(client, "SELECT * FROM kept")
+    grouped = f"SELECT {', '.join(texts)}, count(*) AS n, max(n39) AS m FROM kept GROUP BY {', '.join(texts)}"
+    assert answers(client, "SELECT * FROM g") == answers(client, grouped)
+    assert answers(client, "SELECT n38 FROM v WHERE t1 = '1, \"0\"' AND n39 < 0") == answers(
+        client, "SELECT n38 FROM kept WHERE t1 = '1, \"0\"' AND n39 < 0"
+    )
+
+
 def test_equal_rows_are_kept_once_with_their_number(world: World) -> None:
     client = world.client()
     client.ask(STREAM)

@@ -1,5 +1,7 @@
-"""The rank of a hypothetical row among the rows of a group, written as numbers of rows that come
-before it, so that states count and no rows are kept. Syntax in, syntax out.
+"""Calls of aggregates written as other calls: the rank of a hypothetical row as numbers of rows
+that come before it, so that states count and no rows are kept; a list of arrays as one of rows.
+
+Syntax in, syntax out.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from sql.parse.syntax import (
 )
 
 
-def written(node: FunctionCall) -> Expression:
+def rank_of(node: FunctionCall) -> Expression:
     """Return what a call of rank and the like with WITHIN GROUP is."""
     before, equal = _before(node), _equal(node)
     rows = _count(node, None)
@@ -105,3 +107,16 @@ def number(digits: str, node: FunctionCall) -> Expression:
 
 def as_double(operand: Expression, position: int) -> Expression:
     return TypeCast(operand, TypeName("float8", (), position, "float8"), position, "")
+
+
+def in_rows(node: FunctionCall) -> FunctionCall:
+    """Return array_agg of rows of the one argument, since there is no array of arrays."""
+    (argument,) = node.arguments
+
+    def row(written: Expression) -> Expression:
+        return Row((written,), node.position, node.text)
+
+    order = node.order_by
+    if node.distinct:
+        order = tuple(replace(key, expression=row(key.expression)) for key in order)
+    return replace(node, name="array_agg", arguments=(row(argument),), order_by=order)
