@@ -109,7 +109,7 @@ class Source:
         return self.places.get(index, index)
 
     def written(self, relation_name: Callable[[str, str], str]) -> str:
-        """Return the text of a source but a relation. relation_name: prints schema and name."""
+        """Return the text of a source but a relation. relation_name: prints schema, name."""
         if self.kind != "output":
             return quoted(self.name)
         return f"output_of({literal(relation_name(self.schema, self.viewed))})"

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from sql.bind.aggregate_syntax import in_rows
 from sql.bind.expressions import aggregates, time_functions, user_functions, user_overloads, windows
 from sql.bind.expressions.coerce import coerce, converted, explicit_cast, require_usual_form, result_type, unify
-from sql.bind.expressions.context import DEFAULTS
 from sql.bind.expressions.object_names import as_array, as_shown, catalog_call, place_in, placed_element
 from sql.bind.expressions.operators import (
     binary,
@@ -33,11 +32,17 @@ from sql.bind.expressions.operators import (
     written_call,
 )
 from sql.bind.expressions.placeholder_columns import MOVE_HINT, SetCall, refuse_sets
-from sql.bind.expressions.session_functions import SESSION_FUNCTIONS, is_known, session_function
+from sql.bind.expressions.session_functions import (
+    SEQUENCES,
+    SESSION_FUNCTIONS,
+    is_known,
+    sequence_name,
+    session_function,
+    with_sequence,
+)
 from sql.bind.expressions.source_positions import start_of
 from sql.bind.expressions.user_overloads import OwnSignature
 from sql.catalog.catalog import KnowsSchemas
-from sql.catalog.functions import KnowsThen
 from sql.errors import SqlError, not_supported
 from sql.functions.catalog import OF_CATALOG as CATALOG_FUNCTIONS
 from sql.functions.missing import AGGREGATE_NAMES, NAMES
@@ -56,7 +61,7 @@ from sql.functions.table import (
 )
 from sql.names.relation_keys import as_written
 from sql.names.suggestions import did_you_mean
-from sql.parse.syntax import Constant, FunctionCall, NamedArgument, Row, TypeCast
+from sql.parse.syntax import FunctionCall, NamedArgument, Row
 from sql.tree.expressions import Call, Case, Cast, Expression, Literal
 from sql.types.casts import can_cast, needs_zone
 from sql.types.datatypes import BOOL, JSON, JSONB, OF_CATALOG, OIDS_OF_NAMES, SCALARS, TEXT, SqlType, scaled_numeric
@@ -65,8 +70,6 @@ from sql.types.enums import enum_family
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
 
-# Functions whose first argument names a sequence.
-SEQUENCES = frozenset({"nextval", "currval", "setval"})
 # Types whose names may be called; those of the catalog's own values have other ways.
 CASTS = (SCALARS.keys() - FUNCTIONS.keys() - OF_CATALOG - {"void", "unknown"}) | OIDS_OF_NAMES.keys()
 FORMS = frozenset({"coalesce", "greatest", "least", "nullif"})
@@ -185,29 +188,6 @@ def cast_target(binder: Binder, node: FunctionCall) -> SqlType | None:
     parts = (node.name,) if node.schema is None else (node.schema, node.name)
     known = context.own_type(as_written(parts)) if isinstance(context.catalog, KnowsSchemas) else None
     return None if known is None else SqlType(enum_family(known))
-
-
-def with_sequence(node: FunctionCall) -> FunctionCall:
-    """Return a call of nextval and the like with its sequence as a string, where it is written as
-    'name'::regclass, as PostgreSQL prints it.
-    """
-    first = node.arguments[0] if node.arguments and node.name in SEQUENCES else None
-    if not isinstance(first, TypeCast) or not isinstance(first.operand, Constant) or first.type.name != "regclass":
-        return node
-    return replace(node, arguments=(first.operand, *node.arguments[1:]))
-
-
-def sequence_name(binder: Binder, sequence: Expression) -> Expression:
-    """Return the name of a sequence as a text; in a view or a body, that of the sequence which the
-    name meant when it was made.
-    """
-    context = binder.context
-    is_name = isinstance(sequence, Literal) and sequence.type.family == "unknown" and sequence.value is not None
-    references = context.references
-    is_defined = isinstance(context.catalog, KnowsThen) or (references.in_body and references.is_text)
-    if is_name and (context.settings.is_shared or is_defined) and binder.clause != DEFAULTS:
-        sequence = coerce(sequence, SqlType("regclass"), context)
-    return coerce(sequence, TEXT, context) if sequence.type.family == "regclass" else sequence
 
 
 def chosen(binder: Binder, node: FunctionCall) -> tuple[Signature, list[Expression]]:

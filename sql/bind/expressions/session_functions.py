@@ -1,13 +1,19 @@
-"""Functions whose value the session knows: bound to literals."""
+"""Functions whose value the session knows: bound to literals; and the sequences of a session's
+functions, by name.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sql.bind.expressions.coerce import coerce
+from sql.bind.expressions.context import DEFAULTS
 from sql.catalog.catalog import KnowsSchemas, SessionSettings
+from sql.catalog.functions import KnowsThen
 from sql.catalog.schemas import SYSTEM, meant_schema
 from sql.errors import SqlError, not_supported
-from sql.parse.syntax import Constant, FunctionCall
+from sql.parse.syntax import Constant, FunctionCall, TypeCast
 from sql.settings.settings import default_value
 from sql.settings.table import PRIVATE, private
 from sql.settings.version import VERSION_TEXT
@@ -27,6 +33,8 @@ SESSION_FUNCTIONS = frozenset(
 OWN_VALUES = frozenset(
     "current_schema current_user session_user user current_role current_setting pg_backend_pid".split()
 )
+# Functions whose first argument names a sequence.
+SEQUENCES = frozenset({"nextval", "currval", "setval"})
 
 
 def is_known(node: FunctionCall) -> bool:
@@ -101,3 +109,26 @@ def setting_value(settings: SessionSettings, name: str) -> str | None:
     """Return a setting as SHOW prints it, None when there is no such setting."""
     known = {"timezone": settings.time_zone, "search_path": settings.search_path, **dict(settings.variables)}
     return known.get(name, default_value(name))
+
+
+def with_sequence(node: FunctionCall) -> FunctionCall:
+    """Return a call of nextval and the like with its sequence as a string, where it is written as
+    'name'::regclass, as PostgreSQL prints it.
+    """
+    first = node.arguments[0] if node.arguments and node.name in SEQUENCES else None
+    if not isinstance(first, TypeCast) or not isinstance(first.operand, Constant) or first.type.name != "regclass":
+        return node
+    return replace(node, arguments=(first.operand, *node.arguments[1:]))
+
+
+def sequence_name(binder: Binder, sequence: Expression) -> Expression:
+    """Return the name of a sequence as a text; in a view or a body, that of the sequence which the
+    name meant when it was made.
+    """
+    context = binder.context
+    is_name = isinstance(sequence, Literal) and sequence.type.family == "unknown" and sequence.value is not None
+    references = context.references
+    is_defined = isinstance(context.catalog, KnowsThen) or (references.in_body and references.is_text)
+    if is_name and (context.settings.is_shared or is_defined) and binder.clause != DEFAULTS:
+        sequence = coerce(sequence, SqlType("regclass"), context)
+    return coerce(sequence, TEXT, context) if sequence.type.family == "regclass" else sequence

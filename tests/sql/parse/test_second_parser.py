@@ -93,7 +93,7 @@ def test_printed_queries_are_read_as_the_dialect() -> None:
     read: Counter[str] = Counter()
     for seed in SEEDS:
         read += printed_and_read(seed)
-    assert read["duckdb"] > 150 and read["spark"] > 10, read
+    assert read["duckdb"] > 150 and read["spark"] >= 10, read
 
 
 @contextmanager

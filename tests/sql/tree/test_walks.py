@@ -10,11 +10,11 @@ import pytest
 
 from sql.bind.expressions.binder import BINDERS
 from sql.parse import syntax
-from sql.tree.expressions import AggregateCall, Expression, SortKey, WindowCall
+from sql.tree.expressions import AggregateCall, Expression, SortKey, WindowCall, WindowFrame
 from sql.tree.relations import Relation
 from sql.tree.walks import EXPRESSION_FIELDS, EXPRESSIONS, INPUT_FIELDS
 
-HOLDERS = (SortKey, AggregateCall, WindowCall)
+HOLDERS = (SortKey, AggregateCall, WindowCall, WindowFrame)
 RELATIONS = get_args(Relation)
 
 
