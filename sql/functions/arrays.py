@@ -72,6 +72,17 @@ def _position(printer: Printer, node: Call, texts: list[str]) -> str:
     return f"CAST(list_position({array}, {item}) AS INTEGER)"
 
 
+def _position_from(printer: Printer, node: Call, texts: list[str]) -> str:
+    """Return array_position of items from a place on."""
+    array, item = _keys(printer, node, texts)
+    start = f"greatest({texts[2]}, 1)"
+    found = f"list_position({array}[{start}:len({array})], {item}) + {start} - 1"
+    refused = raising("22004", "initial position must not be null")
+    return (
+        f"CASE WHEN {array} IS NULL THEN NULL WHEN {texts[2]} IS NULL THEN {refused} ELSE CAST({found} AS INTEGER) END"
+    )
+
+
 def _positions(printer: Printer, node: Call, texts: list[str]) -> str:
     array, item = _keys(printer, node, texts)
 
@@ -354,7 +365,10 @@ FUNCTIONS = (
     Function(
         "array_position", "array_position", "array element > int4",
         ("array_position(array['sun','mon','tue'], 'mon')", "2"), strict=False, duckdb=_position,
-        missing="array element int4",
+    ),
+    Function(
+        "array_position_from", "array_position", "array element int4 > int4",
+        ("array_position(array[1,2,1], 1, 2)", "3"), strict=False, duckdb=_position_from,
     ),
     Function(
         "array_positions", "array_positions", "array element > int4[]",

@@ -36,6 +36,21 @@ def with_byte(data: bytes, index: int, value: int) -> bytes:
     return data[:index] + bytes([value & 0xFF]) + data[index + 1 :]
 
 
+def overlaid(data: bytes, replacement: bytes, start: int, length: int | None = None) -> bytes:
+    """Return OVERLAY, of as many bytes as replace them where there is no length. Raises 22011, 22003."""
+    if start <= 0:
+        raise SqlError("22011", "negative substring length not allowed")
+    end = start + (len(replacement) if length is None else length)
+    if not -(1 << 31) <= end < 1 << 31:
+        raise SqlError("22003", "integer out of range")
+    return data[: start - 1] + replacement + data[max(end, 1) - 1 :]
+
+
+def characters(data: bytes, name: str) -> int:
+    """Return length(bytea, encoding). Raises 22023, 0A000, 22021."""
+    return len(text_in(data, name, ""))
+
+
 def md5(data: bytes) -> str:
     """Return the digits of the hash."""
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
@@ -77,9 +92,9 @@ def trimmed_right(data: bytes, removed: bytes) -> bytes:
     return data.rstrip(removed) if removed else data
 
 
-def text_in(data: bytes, name: str) -> str:
+def text_in(data: bytes, name: str, role: str = "source ") -> str:
     """Return convert_from. Raises 22023, 0A000, 22021."""
-    encoding = _encoding(name, "source")
+    encoding = _encoding(name, role)
     text = encoding.decoded(data)
     if "\0" in text:
         raise invalid_bytes(b"\0", encoding.name)
@@ -92,17 +107,17 @@ def _encoding(name: str, role: str) -> Encoding:
         return found
     if is_known(name):
         raise not_supported(f"the encoding {name}")
-    raise SqlError("22023", f'invalid {role} encoding name "{name}"')
+    raise SqlError("22023", f'invalid {role}encoding name "{name}"')
 
 
 def bytes_in(text: str, name: str) -> bytes:
     """Return convert_to. Raises 22023, 0A000, 22P05."""
-    return _encoding(name, "destination").encoded(text)
+    return _encoding(name, "destination ").encoded(text)
 
 
 def recoded(data: bytes, source: str, target: str) -> bytes:
     """Return convert. Raises 22023, 0A000, 22021, 22P05."""
-    return _encoding(target, "destination").encoded(text_in(data, source))
+    return _encoding(target, "destination ").encoded(text_in(data, source))
 
 
 def _sha(name: str) -> Callable[[bytes], bytes]:
@@ -145,6 +160,17 @@ FUNCTIONS = (
     Function(
         "bytea_part", "substring substr", "bytea int4 > bytea; bytea int4 int4 > bytea",
         ("substring('\\x123456'::bytea, 2)", "\\x3456"), python=part, defaults={2: 2**31 - 1},
+    ),
+    Function(
+        "bytea_overlay", "overlay", "bytea bytea int4 > bytea",
+        ("overlay('\\x123456'::bytea placing '\\xff'::bytea from 2)", "\\x12ff56"), python=overlaid,
+    ),
+    Function(
+        "bytea_overlay_for", "overlay", "bytea bytea int4 int4 > bytea",
+        ("overlay('\\x123456'::bytea placing '\\xff'::bytea from 2 for 2)", "\\x12ff"), python=overlaid,
+    ),
+    Function(
+        "bytea_characters", "length", "bytea name > int4", ("length('\\xc3a9'::bytea, 'utf8')", "1"), python=characters,
     ),
     Function(
         "bytea_position", "position", "bytea bytea > int4", ("position('\\x34'::bytea in '\\x123456'::bytea)", "2"),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from dataclasses import replace
 
 from sql.errors import SqlError
 from sql.functions.arguments import literal_integer
-from sql.functions.printing import Printer, Rule, unpacked
+from sql.functions.printing import Printer, Rule, passed, unpacked
 from sql.functions.rows import OWN_SCALES, STABLE, VOLATILE, Function, Kernel, routines
 from sql.functions.signatures import FLOATS, INTEGERS, NUMBERS, across, alike, unary
 from sql.tree.expressions import Call, Literal
@@ -119,6 +120,20 @@ def _signed(name: str) -> Mapping[str, Kernel]:
     return {**_checked(name, INTEGERS), "numeric": kept, "variable": kept}
 
 
+def _divided(name: str) -> Mapping[str, Kernel]:
+    """Return the kernels of divisors and multiples of integers."""
+    kernel = Kernel(f"numbers.divisors.{name}", fallible=True)
+    return {family: replace(kernel, constants=(bits,)) for family, bits in (("int4", "32"), ("int8", "64"))}
+
+
+# Of a numeric; NaN and the infinities have none.
+SCALE_OF = "nullif(CAST(struct_extract({0}, 'scale') AS INTEGER), -1)"
+
+
+def _needed_scale(printer: Printer, node: Call, texts: list[str]) -> str:
+    return SCALE_OF.format(f"numeric_trim_scale({passed(printer, node.arguments[0], texts[0])})")
+
+
 def _shift(name: str) -> Mapping[str, Kernel]:
     return {f"int{size}": Kernel(f"numbers.bits.{name}", constants=(str(8 * size),)) for size in (2, 4, 8)}
 
@@ -195,27 +210,31 @@ FUNCTIONS = (
     ),
     Function(
         "gcd", "gcd", "int4 int4 > int4; int8 int8 > int8; numeric numeric > numeric", ("gcd(1071, 462)", "21"),
-        python={"int4": "math.int4_gcd", "int8": "math.int8_gcd", "numeric": "math.numeric_gcd"}, special="nan",
+        kernel=_divided("gcd"), python={"numeric": "math.numeric_gcd"}, special="nan",
     ),
     Function(
         "lcm", "lcm", "int4 int4 > int4; int8 int8 > int8; numeric numeric > numeric", ("lcm(1071, 462)", "23562"),
-        python={"int4": "math.int4_lcm", "int8": "math.int8_lcm", "numeric": "math.numeric_lcm"}, special="nan",
+        kernel=_divided("lcm"), python={"numeric": "math.numeric_lcm"}, special="nan",
     ),
     Function("factorial", "factorial", "int8 > numeric", ("factorial(5)", "120"), python="math.factorial"),
     Function(
         "scale", "scale", "numeric > int4", ("scale(8.410)", "3"),
-        duckdb={"variable": "CAST(numeric_scale({0}) AS INTEGER)", "numeric": _known_scale},
+        duckdb={"variable": SCALE_OF, "numeric": _known_scale},
     ),
     Function(
-        "min_scale", "min_scale", "numeric > int4", ("min_scale(8.4100)", "2"), python="math.min_scale", special="nothing",
+        "min_scale", "min_scale", "numeric > int4", ("min_scale(8.4100)", "2"), duckdb=_needed_scale,
     ),
     Function(
-        "trim_scale", "trim_scale", "numeric > numeric", ("trim_scale(8.4100)", "8.41"), python="math.trimmed", special="same",
+        "trim_scale", "trim_scale", "numeric > numeric", ("trim_scale(8.4100)", "8.41"),
+        kernel=dict.fromkeys(("numeric", "variable"), Kernel("numbers.numeric.numeric_normalise")),
     ),
     Function("random", "random", "> float8", strict=False, volatility=VOLATILE, duckdb="random()"),
     Function(
         "to_hex", "to_hex", "int4 > text; int8 > text", ("to_hex(-1)", "ffffffff"),
-        python={"int4": "text.int4_hex", "int8": "text.int8_hex"},
+        kernel={
+            family: Kernel("texts.codes.int64_to_hexadecimal", fallible=True, scratch=True, constants=(bits,))
+            for family, bits in (("int4", "32"), ("int8", "64"))
+        },
     ),
     Function(
         "read_number", "to_number", "text text > numeric", ("to_number('12,454.8-', '99G999D9S')", "-12454.8"),
@@ -231,11 +250,10 @@ FUNCTIONS = (
             "numeric": "number_formats.formatted",
         },
         special="format_number",
-        missing="float4 text",
     ),
     Function(
-        "format_float", "to_char", "float8 text > text", ("to_char(125.8::float8, '999D9')", " 125.8"),
-        python="number_formats.formatted_float",
+        "format_float", "to_char", "float4 text > text; float8 text > text", ("to_char(125.8::float8, '999D9')", " 125.8"),
+        python={"float4": "number_formats.formatted_float4", "float8": "number_formats.formatted_float"},
     ),
     Function(
         "add", "+", f"{alike(NUMBERS)}; {MIXED}; {across(FLOATS)}", ("1 + 2.50", "3.50"),

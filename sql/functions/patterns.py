@@ -137,18 +137,27 @@ FUNCTIONS = (
         duckdb=f"regexp_part({{0}}, similar_pattern_escaped({{1}}, {{2}}), {RUN})",
     ),
     Function(
+        "bytea_like", "like ~~", "bytea bytea > bool", ("'\\x00ff'::bytea LIKE '\\x00'::bytea || '_'", "t"),
+        duckdb=f"bytea_like({{0}}, {{1}}, {RUN})", infix="LIKE",
+    ),
+    Function(
+        "bytea_not_like", "notlike !~~", "bytea bytea > bool", ("'\\x00ff'::bytea !~~ '%'::bytea", "f"), negates="bytea_like",
+    ),
+    Function(
         "like_escape", "like_escape", "text text > text", ("like_escape('a#_c', '#')", "a\\_c"), python=like_escape,
     ),
     Function(
         "like", "like ~~", "text text > bool", ("'abc' LIKE '_b_'", "t"), can_fail=_like_fails, duckdb=_text_like,
         kernel=Kernel("texts.text_like.text_like", fallible=True), kernel_call=_with_backslash,
         infix="LIKE", third="ESCAPE", sees_blanks="~~", defaults={2: "\\"}, constants={1: "'a%'"},
-        missing="bytea bytea",
     ),
     Function(
         "not_like", "notlike !~~", "text text > bool", ("'abc' !~~ 'a%'", "f"), negates="like", sees_blanks="!~~",
         constants={1: "'a%'"},
-        missing="bytea bytea",
+    ),
+    Function(
+        "similar_escape", "similar_escape", "text text > text", ("similar_escape('a_c', NULL)", "^(?:a.c)$"), strict=False,
+        duckdb="coalesce(similar_pattern_escaped({0}, {1}), similar_pattern({0}))",
     ),
     Function(
         "similar_to_escape", "similar_to_escape", "text > text; text text > text",
@@ -238,6 +247,7 @@ def _of_run(name: str, arguments: str, implementation: str, ahead: LookAhead | N
 
 ROUTINES = (
     _of_run("text_like", "text text text > bool", "like.like"),
+    _of_run("bytea_like", "bytea bytea > bool", "like.of_bytes"),
     _of_run("regexp_matches_any", "text text text > bool", "regular_expressions.matches", FIRST),
     _of_run("regexp_like_any", "text text text > bool", "regular_expressions.like", FIRST),
     _of_run("regexp_part", "text text > text", "regular_expressions.part", LookAhead(None, False)),

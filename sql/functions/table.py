@@ -15,10 +15,12 @@ from sql.functions import (
     advisory_locks,
     aggregates,
     arrays,
+    binary_forms,
     bytes,
     catalog,
     comparisons,
     enums,
+    hashes,
     intervals,
     json,
     mathematics,
@@ -44,7 +46,7 @@ FAMILIES = (
     *(comparisons.FUNCTIONS, numbers.FUNCTIONS, mathematics.FUNCTIONS, texts.FUNCTIONS, patterns.FUNCTIONS),
     *(bytes.FUNCTIONS, times.FUNCTIONS, intervals.FUNCTIONS, json.FUNCTIONS, arrays.FUNCTIONS, addresses.FUNCTIONS),
     *(enums.FUNCTIONS, records.FUNCTIONS, session.FUNCTIONS, advisory_locks.FUNCTIONS, catalog.FUNCTIONS),
-    sketches.FUNCTIONS,
+    *(sketches.FUNCTIONS, binary_forms.FUNCTIONS, hashes.FUNCTIONS),
 )
 # One rule for all of them.
 QUANTIFIED = tuple(arrays.quantified(chain.from_iterable(FAMILIES)))

@@ -182,7 +182,6 @@ FUNCTIONS = (
     Function(
         "overlay", "overlay", "text text int4 > text; text text int4 int4 > text",
         ("overlay('Txxxxas' placing 'hom' from 2 for 4)", "Thomas"), duckdb=_overlay,
-        missing="bytea bytea int4; bytea bytea int4 int4",
     ),
     Function(
         "trim_both", "btrim", "text > text; text text > text", ("btrim('xyxtrimyyx', 'xyz')", "trim"), can_fail=False,
@@ -258,7 +257,7 @@ FUNCTIONS = (
         ("format('Hello %s, %1$s', 'World')", "Hello World, World"), strict=False, duckdb=_format, takes_output=True,
         grows=True,
     ),
-    Function("ascii", "ascii", "text > int4", ("ascii('x')", "120"), python="text.code"),
+    Function("ascii", "ascii", "text > int4", ("ascii('x')", "120"), kernel=Kernel("texts.codes.text_first_code")),
     Function("chr", "chr", "int4 > text", ("chr(233)", "é"), python="text.character"),
     Function("md5", "md5", "text > text", ("md5('abc')", "900150983cd24fb0d6963f7d28e17f72"), duckdb="md5({0})", plain={"text": _md5}),
     Function(
@@ -266,14 +265,12 @@ FUNCTIONS = (
         python="text.quote_ident",
     ),
     Function(
-        "quote_literal", "quote_literal", "text > text", ("quote_literal(E'O\\'Reilly')", "'O''Reilly'"),
+        "quote_literal", "quote_literal", "text > text; element > text as text", ("quote_literal(E'O\\'Reilly')", "'O''Reilly'"),
         python="text.quote_literal",
-        missing="element",
     ),
     Function(
-        "quote_nullable", "quote_nullable", "text > text", ("quote_nullable(NULL)", "NULL"), strict=False,
+        "quote_nullable", "quote_nullable", "text > text; element > text as text", ("quote_nullable(NULL)", "NULL"), strict=False,
         duckdb="coalesce(text_quote_literal({0}), 'NULL')",
-        missing="element",
     ),
     Function(
         "concat_op", "textcat ||", "text text > text; ||: bytea bytea > bytea", ("'Value: ' || 42", "Value: 42"),

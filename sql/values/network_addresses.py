@@ -8,8 +8,9 @@ text that is no address. Must not know columns.
 from __future__ import annotations
 
 import ipaddress
+import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -288,6 +289,29 @@ def _with_masklen(text: str, bits: int) -> Address:
     if not 0 <= wanted <= value.width:
         raise SqlError("22023", f"invalid mask length: {bits}")
     return Address(value.version, value.number, wanted)
+
+
+def inverted(text: str) -> str:
+    """Return ~ inet."""
+    value = Address.of(text)
+    return Address(value.version, value.number ^ (1 << value.width) - 1, value.bits).text(is_cidr=False)
+
+
+def both(text: str, other: str) -> str:
+    """Return inet & inet. Raises 22023."""
+    return _combined(operator.and_, "AND", text, other)
+
+
+def either(text: str, other: str) -> str:
+    """Return inet | inet. Raises 22023."""
+    return _combined(operator.or_, "OR", text, other)
+
+
+def _combined(operate: Callable[[int, int], int], word: str, text: str, other: str) -> str:
+    left, right = Address.of(text), Address.of(other)
+    if left.version != right.version:
+        raise SqlError("22023", f"cannot {word} inet values of different sizes")
+    return Address(left.version, operate(left.number, right.number), max(left.bits, right.bits)).text(is_cidr=False)
 
 
 def moved(text: str, amount: int) -> str:

@@ -20,36 +20,12 @@ from sql.types.datatypes import NUMERIC_DIGITS_MAX
 DIGITS_SIGNIFICANT_MIN = 16
 SCALE_MAX = 1000
 WORK_DIGITS = 120
-INT4_MAX, INT8_MAX = 2**31 - 1, 2**63 - 1
+INT4_MAX = 2**31 - 1
 FACTORIAL_MAX = 33
 
 
 def out_of_range(kind: str) -> SqlError:
     return SqlError("22003", f"{kind} out of range")
-
-
-def gcd(kind: str, limit: int) -> Callable[[int, int], int]:
-    """Return gcd of an integer type."""
-
-    def run(left: int, right: int) -> int:
-        found = math.gcd(left, right)
-        if found > limit:
-            raise out_of_range(kind)
-        return found
-
-    return run
-
-
-def lcm(kind: str, limit: int) -> Callable[[int, int], int]:
-    """Return lcm of an integer type."""
-
-    def run(left: int, right: int) -> int:
-        found = math.lcm(left, right)
-        if found > limit:
-            raise out_of_range(kind)
-        return found
-
-    return run
 
 
 def numeric_gcd(left: Numeric, right: Numeric) -> Numeric:
@@ -101,14 +77,6 @@ def quotient(left: Numeric, right: Numeric) -> Numeric:
     dividend, divisor = decimals.rescaled(left, scale), decimals.rescaled(right, scale)
     size = abs(dividend) // abs(divisor)
     return (size if (dividend < 0) == (divisor < 0) else -size), 0
-
-
-def trimmed(value: Numeric) -> Numeric:
-    """Return the value without zeros at its end."""
-    unscaled, scale = value
-    while scale > 0 and unscaled % 10 == 0:
-        unscaled, scale = unscaled // 10, scale - 1
-    return unscaled, scale
 
 
 # Numerics with a choice of digits: PostgreSQL takes at least 16 significant digits, and computes
@@ -271,15 +239,6 @@ def wide_quotient(left: Numeric, right: Numeric) -> Numeric:
     exponent = scale - left[1] + right[1]
     dividend = left[0] * 10 ** max(exponent, 0)
     return decimals.divide_rounded(dividend, right[0] * 10 ** max(-exponent, 0)), scale
-
-
-int4_gcd, int8_gcd = gcd("integer", INT4_MAX), gcd("bigint", INT8_MAX)
-int4_lcm, int8_lcm = lcm("integer", INT4_MAX), lcm("bigint", INT8_MAX)
-
-
-def min_scale(value: Numeric) -> int:
-    """Return the digits after the point that are needed."""
-    return trimmed(value)[1]
 
 
 VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"

@@ -14,7 +14,9 @@ from engine.embedded.decimals import Numeric
 from engine.embedded.functions.number_templates import MARK, Template, template_of
 from sql.errors import SqlError
 
-DOUBLE_DIGITS = 15
+DOUBLE_DIGITS, REAL_DIGITS = 15, 6
+# More than a template has.
+NUMERIC_DIGITS = 1_000
 ROMAN_MAX, ROMAN_WIDTH = 3999, 15
 ROMAN = tuple(
     zip(
@@ -63,11 +65,11 @@ def formatted_special(value: float, text: str) -> str:
     """Return to_char of a numeric that is NaN or an infinity."""
     if "RN" in template_of(text).says:
         raise SqlError("0A000", f"cannot convert {'NaN' if math.isnan(value) else 'infinity'} to integer")
-    return formatted_float(value, text)
+    return formatted_float(value, text, NUMERIC_DIGITS)
 
 
-def formatted_float(value: float, text: str) -> str:
-    """Return to_char of a float, of which 15 digits are shown."""
+def formatted_float(value: float, text: str, digits: int = DOUBLE_DIGITS) -> str:
+    """Return to_char of a float, of which so many digits are shown."""
     template = template_of(text)
     if "EEEE" in template.says:
         places = "#" * template.before + "." + "#" * (template.after + 4)
@@ -76,10 +78,14 @@ def formatted_float(value: float, text: str) -> str:
         return written(template, roman(round(value) if math.isfinite(value) else 0), "", 0)
     value *= float(f"1e{template.shift}")
     sign = "-" if math.copysign(1, value) < 0 and not math.isnan(value) else "+"
-    if not math.isfinite(value):
-        return written(template, "NaN" if math.isnan(value) else "Infinity", sign, template.after)
-    after = min(template.after, max(DOUBLE_DIGITS - len(f"{abs(value):.0f}"), 0))
-    return written(template, f"{abs(value):.{after}f}", sign, after)
+    whole = f"{abs(value):.0f}".replace("nan", "NaN").replace("inf", "Infinity")
+    after = min(template.after, max(digits - len(whole), 0))
+    return written(template, f"{abs(value):.{after}f}" if math.isfinite(value) else whole, sign, after)
+
+
+def formatted_float4(value: float, text: str) -> str:
+    """Return to_char of a real."""
+    return formatted_float(value, text, REAL_DIGITS)
 
 
 def plain(unscaled: int, scale: int) -> str:

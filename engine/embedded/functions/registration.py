@@ -298,7 +298,6 @@ def numeric_extreme(keep_larger: bool) -> ArrowFunction:
 
 _TEXT = "VARCHAR"
 SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
-    ("numeric_scale", [VARIABLE], "SMALLINT", lambda value: value[1]),
     ("numeric_finite", [VARIABLE, _TEXT], VARIABLE, lambda value, type_name: value),
     ("numeric_limited_from_text", [_TEXT, "INTEGER", "INTEGER"], VARIABLE, decimals.limited_from_text),
 ]

@@ -226,7 +226,6 @@ def nothing(*operands: Numeric) -> None:
 
 
 SPECIAL_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "numeric_scale": nothing,
     "numeric_variance": nan,
     "numeric_finite": finite,
 }

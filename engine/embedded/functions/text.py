@@ -11,7 +11,7 @@ import base64
 import binascii
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Literal
 
@@ -68,11 +68,6 @@ def overlay_all(text: str, replacement: str, start: int) -> str:
     return overlay(text, replacement, start, len(replacement))
 
 
-def code(text: str) -> int:
-    """Return ascii(text): the first character's code point, 0 for an empty text."""
-    return ord(text[0]) if text else 0
-
-
 def character(number: int) -> str:
     """Return chr(number)."""
     if number < 0:
@@ -84,11 +79,6 @@ def character(number: int) -> str:
     if 0xD800 <= number <= 0xDFFF:
         raise SqlError("54000", f"requested character not valid for encoding: {number}")
     return chr(number)
-
-
-def to_hex(bits: int) -> Callable[[int], str]:
-    """Return the function that writes an integer of `bits` in two's complement."""
-    return lambda number: f"{number % (1 << bits):x}"
 
 
 def quote_ident(name: str) -> str:
@@ -317,6 +307,3 @@ def is_normalized(text: str, form: str) -> bool:
 def normalized(text: str, form: str) -> str:
     """Return normalize(text, form). Raises 22023."""
     return unicodedata.normalize(normal_form(form), text)
-
-
-int4_hex, int8_hex = to_hex(32), to_hex(64)

@@ -35,6 +35,11 @@ def like(text: str, pattern: str, escape: str) -> bool:
     return found
 
 
+def of_bytes(data: bytes, pattern: bytes) -> bool:
+    """Return bytea LIKE pattern, of which each byte is a character. Raises 22025."""
+    return like(data.decode("latin1"), pattern.decode("latin1"), "\\")
+
+
 def is_like(text: str, parts: list[Part]) -> bool:
     """Return whether a text has the parts, in their order, and begins and ends with the outer
     ones.

@@ -19,6 +19,8 @@ from engine.embedded.kernel_functions import kernel_functions
 from engine.embedded.warm_up import warm_up_functions
 from ringbuffer.vectors import driver
 from sql.errors import SqlError
+from sql.functions.rows import Kernel, of_form
+from sql.functions.table import ROUTINES, ROWS
 
 BYTES_MAX = 1 << 20
 NUMERIC = "{{unscaled: {}::DECIMAL(38,0), scale: {}::SMALLINT}}"
@@ -167,3 +169,15 @@ def test_no_room_for_a_template_is_an_error(engine: duckdb.DuckDBPyConnection, m
     monkeypatch.setattr("engine.embedded.kernel_functions.allocate", lambda size: None)
     error = failure(engine, "SELECT timestamp_format(timestamp_moment(n), 'YYYY') FROM range(3) AS m(n)")
     assert (error.sqlstate, error.message) == ("53200", "out of memory")
+
+
+def test_no_kernel_has_a_twin_in_python() -> None:
+    """What streams compute with a kernel, DuckDB computes with it, or by a rule of its own."""
+    twins = [
+        f"{row.canonical} of {form}"
+        for row in ROWS.values()
+        for form, routine in row.routines.items()
+        if not isinstance(routine.implementation, Kernel) and of_form(row.kernel, form.replace("numeric", "variable"))
+    ]
+    assert not twins
+    assert sum(isinstance(routine.implementation, Kernel) for routine in ROUTINES) > 150
