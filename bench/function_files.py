@@ -11,8 +11,9 @@ What one does not open for a function does not count: the text of an error; a tr
 makes with a call of the function (the first argument of `Call` and its like); a kernel or a
 function of ours which serves three functions or more, as the library of a type does (the comparison
 of stored bytes, the arrays of a zone); for what is only the name of its own rows, a file of rows
-(`bit_or` is an operator and an aggregate); and the name of a field of times that is a function's as
-well (`timezone`). With names, their files are listed.
+(`bit_or` is an operator and an aggregate); the name of a field of times that is a function's as
+well (`timezone`); and what DuckDB's own functions mean on Python's values (`printed_parts.py`).
+With names, their files are listed.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ TREES = frozenset({"Call", "AggregateCall", "WindowCall", "BoundSubquery"})
 # Arguments that libraries read.
 LIBRARY_KEYWORDS = frozenset({"errors", "side"})
 ERRORS = frozenset({"SqlError", "not_supported", "not_in_kernels"})
-OTHER = ("sql/emit/blocks", "views/codegen/columns.py")
+OTHER = ("sql/emit/blocks", "views/codegen/columns.py", "engine/embedded/printed_parts.py")
 CALLED = re.compile(r"\b([a-z_0-9]+)\(")
 JAVA_NAME = re.compile(r'"([a-z_0-9]+)"')
 

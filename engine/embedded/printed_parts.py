@@ -415,6 +415,7 @@ MAPPED: dict[str, Callable[[list[Any], list[Any]], list[Any]]] = {
 }
 BUILT_IN: dict[str, Callable[[Sequence[Part]], Part]] = {
     "coalesce": _coalesce,
+    "nullif": _strict(INTEGER, lambda value, none: None if value == none else value, INTEGER, INTEGER),
     "len": _length,
     "length": _length,
     "list_count": _strict(BIGINT, lambda items: sum(item is not None for item in items), "[]"),

@@ -126,12 +126,8 @@ def _divided(name: str) -> Mapping[str, Kernel]:
     return {family: replace(kernel, constants=(bits,)) for family, bits in (("int4", "32"), ("int8", "64"))}
 
 
-# Of a numeric; NaN and the infinities have none.
-SCALE_OF = "nullif(CAST(struct_extract({0}, 'scale') AS INTEGER), -1)"
-
-
 def _needed_scale(printer: Printer, node: Call, texts: list[str]) -> str:
-    return SCALE_OF.format(f"numeric_trim_scale({passed(printer, node.arguments[0], texts[0])})")
+    return f"nullif(numeric_needed_scale({passed(printer, node.arguments[0], texts[0])}), -1)"
 
 
 def _shift(name: str) -> Mapping[str, Kernel]:
@@ -219,7 +215,7 @@ FUNCTIONS = (
     Function("factorial", "factorial", "int8 > numeric", ("factorial(5)", "120"), python="math.factorial"),
     Function(
         "scale", "scale", "numeric > int4", ("scale(8.410)", "3"),
-        duckdb={"variable": SCALE_OF, "numeric": _known_scale},
+        duckdb={"variable": "nullif(numeric_scale({0}), -1)", "numeric": _known_scale},
     ),
     Function(
         "min_scale", "min_scale", "numeric > int4", ("min_scale(8.4100)", "2"), duckdb=_needed_scale,
@@ -326,4 +322,6 @@ FUNCTIONS = (
 ROUTINES = routines(
     numeric_round=("numeric int4 > numeric", Kernel("numbers.any_numeric.any_round")),
     numeric_trunc=("numeric int4 > numeric", Kernel("numbers.any_numeric.any_trunc")),
+    numeric_scale=("numeric > int4", Kernel("numbers.scales.scale_of")),
+    numeric_needed_scale=("numeric > int4", Kernel("numbers.scales.needed_scale")),
 )

@@ -7,7 +7,7 @@ in one place only. Enters: bound trees. Must not know engines.
 from __future__ import annotations
 
 from sql.functions.rows import IMMUTABLE, VOLATILE
-from sql.functions.table import volatility
+from sql.functions.table import ROWS, volatility
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
 from sql.tree.relations import Relation
 from sql.tree.walks import all_relations, children, subqueries_of, walk
@@ -21,8 +21,6 @@ TIMES = frozenset({"date", "timestamp", "timestamptz", "time", "timetz", "interv
 # Of these families the text forms are immutable in PostgreSQL (pg_proc.provolatile), though they
 # cannot be read without the clock.
 SHOWN_FOREVER = frozenset({"time", "timetz"})
-# They call the function that prints whatever value they are given.
-PRINTERS = frozenset({"concat", "concat_ws", "format", "array_to_string"})
 
 
 def is_constant(node: Expression, and_stable: bool = False) -> bool:
@@ -68,7 +66,9 @@ def _is_printed_late(node: Call | Cast) -> bool:
     whatever the settings.
     """
     if isinstance(node, Call):
-        return node.function in PRINTERS
+        row = ROWS.get(node.function)
+        # It calls the function that prints whatever value it is given.
+        return row is not None and (row.takes_output or row.prints)
     source, target = node.operand.type, node.type
     if needs_zone(source.family, target.family):
         return source.family != target.family
