@@ -37,7 +37,10 @@ def with_byte(data: bytes, index: int, value: int) -> bytes:
 
 
 def overlaid(data: bytes, replacement: bytes, start: int, length: int | None = None) -> bytes:
-    """Return OVERLAY, of as many bytes as replace them where there is no length. Raises 22011, 22003."""
+    """Return OVERLAY; without a length, of as many bytes as replace them.
+
+    Raises 22011, 22003.
+    """
     if start <= 0:
         raise SqlError("22011", "negative substring length not allowed")
     end = start + (len(replacement) if length is None else length)

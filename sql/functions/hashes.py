@@ -1,5 +1,5 @@
-"""The functions of PostgreSQL that hash values for its hash indexes and partitions: hashtext and its
-like, of 32 bits, and with a seed, of 64.
+"""The functions of PostgreSQL that hash values for its hash indexes and partitions: hashtext and
+its like, of 32 bits, and with a seed, of 64.
 
 The function is Bob Jenkins' lookup3 ("hash functions and block ciphers", burtleburtle.net) as
 PostgreSQL has it on machines that are little endian (hash_bytes of hashfn.c).

@@ -172,7 +172,7 @@ def test_no_room_for_a_template_is_an_error(engine: duckdb.DuckDBPyConnection, m
 
 
 def test_no_kernel_has_a_twin_in_python() -> None:
-    """What streams compute with a kernel, DuckDB computes with it, or by a rule of its own."""
+    """A kernel that streams compute with is what DuckDB calls, where it has no rule of its own."""
     twins = [
         f"{row.canonical} of {form}"
         for row in ROWS.values()
