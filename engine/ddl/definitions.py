@@ -48,6 +48,7 @@ from sql.tree.relations import BoundQuery, Relation, Scan
 from sql.tree.walks import relation_names as names_read
 from sql.tree.walks import rewrite_everywhere
 from sql.types.datatypes import require_column
+from views.delta.upper import no_delta, why_whole
 from views.model.definition import StateDefinition, ViewDefinition, define_view, only_state
 from views.model.properties import scans
 from views.model.protocols import RowEvaluator, Source, UpperExecutor
@@ -351,6 +352,13 @@ def drafted(
     if plain.lateness is not None and (count > 1 or keeps_rows(over.root)):
         hint = "Group the stream by windows in one view, and write a query over that view."
         raise not_supported("emit, lateness or late in a view that keeps several groupings, or rows", hint=hint)
+    if count and plain.upper_maintenance != "spark":
+        # By change a chain answers also what Spark can't.
+        reason = why_whole(plain, whole) if count == 1 else "it stands above several groupings"
+        if reason is None:
+            count = 0
+        elif plain.upper_maintenance == "delta":
+            raise no_delta(reason)
     if not count:
         return Drafts(statement, whole, (ViewDraft(only_state(plain), whole, image),), None, over.notices)
     definition = replace(plain, oid=image.next_oid + count if oid is None else oid, column_names=())

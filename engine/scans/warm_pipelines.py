@@ -64,7 +64,8 @@ class WarmPipeline:
 def pipelines_of(image: CatalogImage) -> Iterator[WarmPipeline]:
     """Yield the upper pipelines of all views, and the queries above the states of views."""
     for chain in image.chains:
-        if (upper := chain.plan.upper) is not None:
+        # What is kept by change does without Spark, but for rows that fail.
+        if (upper := chain.plan.upper) is not None and chain.state.upper is None:
             groups = {upper.groups: arrow_schema(chain.plan.finish.output)}
             yield WarmPipeline(chain.name, upper.relation, upper.relation, groups, chain.upper_tables)
     for entry in image.entries.values():

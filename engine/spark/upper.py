@@ -178,6 +178,13 @@ class SparkUpperExecutor:
                     raise self._runtime.is_starting()
             return self._embedded(job, relation, inputs, tables)
 
+    def run_embedded(
+        self, token: Hashable, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
+    ) -> pa.Table:
+        """Return the rows of `relation`, for which no Spark is waited. Raises as `run`."""
+        with self._job(token) as job:
+            return self._embedded(job, relation, inputs, tables)
+
     def _embedded(
         self, job: Job, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
     ) -> pa.Table:

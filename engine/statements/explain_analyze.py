@@ -40,7 +40,10 @@ def facts_now(view: Chain, image: CatalogImage) -> Facts:
             **({"Max Bytes": caps.bytes_max} if caps.bytes_max else {}),
             **({} if others is None else {SHARED: others}),
         },
-        UPPER: {} if view.upkeep.last_upper is None else {"Plan": view.upkeep.last_upper},
+        UPPER: {
+            **({} if view.upkeep.last_upper is None else {"Plan": view.upkeep.last_upper}),
+            **({} if not view.upkeep.upper_reason else {"Reason": view.upkeep.upper_reason}),
+        },
     }
 
 

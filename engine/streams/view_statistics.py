@@ -18,7 +18,7 @@ from sql.tree.relations import OutputColumn
 from sql.types.datatypes import BOOL, FLOAT8, INT8, JSON, TEXT, TIMESTAMPTZ
 from views.codegen.state_size import bytes_per_group
 from views.model.arrow_schema import arrow_schema
-from views.model.protocols import COLD, PREPARED
+from views.model.protocols import BY_CHANGE, COLD, MADE_ANEW, PREPARED
 from views.model.text import aggregate_text
 from views.share.reuse import ALL_ROWS
 from views.upkeep.chain import Chain
@@ -69,6 +69,8 @@ COLUMNS = (
     ("since", JSON),
     ("tuples_late", INT8),
     ("watermark", TIMESTAMPTZ),
+    ("refreshes_by_change", INT8),
+    ("refreshes_made_anew", INT8),
 )
 DESCRIPTION = RelationDescription(
     NAME, "statistics", OID, tuple(ColumnDescription(name, kind) for name, kind in COLUMNS), "pg_catalog"
@@ -88,10 +90,10 @@ def view_statistics(views: Iterable[Kept], transforms: Iterable[Transformed], no
     Columns that only a refresh fills are NULL before the first one. A view over several streams has
     one row: the sums of what its states have, the larger ones of limits, the newest refresh.
     shares_with: the other views for which rows are folded at the same time, NULL without any.
-    upper_plan: in which way the last upper pipeline for Spark was run (COLD, PLANNED, COPIED,
-    PREPARED), NULL before the first one. since: what counts only from some time on, with that time;
-    NULL where all counts from the creation on. tuples_late, watermark: of views whose windows
-    close. A transform has the columns on its rows alone.
+    upper_plan: in which way the last upper pipeline was run (COLD, PLANNED, COPIED or PREPARED in
+    Spark, BY_CHANGE or MADE_ANEW in kernels), NULL before the first one. since: what counts only
+    from some time on, with that time; NULL where all counts from the creation on. tuples_late,
+    watermark: of views whose windows close. A transform has the columns on its rows alone.
     """
     known = list(views)
     sets = together(view for _, states in known for _, view, active in states if active)
@@ -167,6 +169,7 @@ def _row(
         ", ".join(dict.fromkeys(how for view in views if (how := view.upkeep.last_upper) is not None)) or None,
         _since(views),
         *_closing(views, counts),
+        *(sum(view.upkeep.upper_runs[how] for view in views) for how in (BY_CHANGE, MADE_ANEW)),
     )
 
 

@@ -25,6 +25,7 @@ from ringbuffer.groups.hash_table import (
     GroupTable,
     TableArrays,
     TableLayout,
+    Words,
     equal_entries,
     find_group,
 )
@@ -36,8 +37,24 @@ _entries: list[Callable[..., Any]] = []
 _place_entries: list[Callable[..., Any]] = []
 
 
+class SoughtRows:
+    """Some of the groups of a table, as keys that are sought."""
+
+    __slots__ = ("arrays", "control", "layout")
+
+    def __init__(self, table: GroupTable) -> None:
+        self.layout = table.layout
+        self.control = table.control.copy()
+        self.arrays = TableArrays(self.control, table.slots, table.rows)
+
+    def seek(self, rows: Words, count: int) -> None:
+        """Go on with copies of so many rows of the table."""
+        self.control[ROWS_COUNT] = count
+        self.arrays = TableArrays(self.control, self.arrays.slots, rows)
+
+
 def merge_found(
-    found: GroupTable, keys: GroupTable, source: GroupTable, program: Program, heap_max: int | None = None
+    found: GroupTable, keys: GroupTable | SoughtRows, source: GroupTable, program: Program, heap_max: int | None = None
 ) -> bool:
     """Add the groups of `source` that have one of the keys to those of `found`.
 

@@ -38,6 +38,14 @@ class EmbeddedUpper:
         self._engine = self._engine or QueryEngine(MEMORY_BYTES, threads_count=1)
         return self._engine.run(relation, {**inputs, **{name: export.table for name, export in tables.items()}})
 
+    def run_embedded(
+        self, token: Hashable, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
+    ) -> pa.Table:
+        return self.run(token, relation, inputs, tables)
+
+    def explain(self, relation: Relation) -> Mapping[str, str]:
+        return {"DuckDB SQL": "..."}
+
     def is_cold(self, inputs: Iterable[pa.Table]) -> bool:
         return True
 

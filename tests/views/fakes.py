@@ -47,6 +47,7 @@ class FakeState:
         # It is its own program, and its own group tables.
         self.program = self.groups = self
         self.exports: list[int] = []
+        self.upper = None
         self.bytes_count = self.committed = self.swapped = self.passed_us = 0
         self.upkeep = Upkeep()
 
@@ -125,6 +126,11 @@ class FakeExecutor:
         self.tokens.append(token)
         self.before()
         return inputs["groups"]
+
+    def run_embedded(
+        self, token: Hashable, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
+    ) -> pa.Table:
+        return self.run(token, relation, inputs, tables)
 
     def check(self, token: Hashable, relation: Relation) -> None:
         self.checked.append(relation)

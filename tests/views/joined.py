@@ -32,7 +32,7 @@ from tests.engine.answers import Answer, arrow_column, output_rows
 from tests.views.fakes import FakeClock
 from views.model.arrow_schema import arrow_schema
 from views.model.definition import define_view, only_state
-from views.model.protocols import TableExport, UpperExecutor
+from views.model.protocols import TableExport, VersionExecutor
 from views.upkeep.chain import Chain
 from views.upkeep.export.to_arrow import from_arrow
 from views.upkeep.lifecycle import Oracles, build_view
@@ -145,6 +145,11 @@ class EmbeddedExecutor:
     ) -> pa.Table:
         return self.engine.run(relation, {**inputs, **{name: export.table for name, export in tables.items()}})
 
+    def run_embedded(
+        self, token: Hashable, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
+    ) -> pa.Table:
+        return self.run(token, relation, inputs, tables)
+
     def check(self, token: Hashable, relation: Relation) -> None:
         empty = {scan.name: arrow_schema(scan.schema).empty_table() for scan in scans(relation)}
         self.engine.run(relation, empty)
@@ -156,7 +161,7 @@ class EmbeddedExecutor:
 class World:
     """The relations' rows here and, if there is a connection, in PostgreSQL."""
 
-    def __init__(self, executor: UpperExecutor, oracle: psycopg.Connection[Any] | None, seed: int) -> None:
+    def __init__(self, executor: VersionExecutor, oracle: psycopg.Connection[Any] | None, seed: int) -> None:
         choose = random.Random(seed)
         sizes = {"s": STREAM_ROWS_COUNT, "t": 25, "u": 15, "p": 10, "r": 4, "groups": 6, "empty": 0}
         self.rows = {name: random_rows(name, count, choose) for name, count in sizes.items()}

@@ -22,7 +22,7 @@ from tests.views.fakes import FakeClock, FakeExecutor
 from views.codegen.state_size import kernel_file_name
 from views.model.arrow_schema import arrow_type, stream_layout
 from views.model.definition import define_view, only_state
-from views.model.protocols import NO_SOURCE, TableExport, UpperExecutor
+from views.model.protocols import NO_SOURCE, TableExport, VersionExecutor
 from views.upkeep.chain import Chain, ViewPhase
 from views.upkeep.lifecycle import Oracles, build_view
 from views.upkeep.refresh import Engines, Reader, cut
@@ -30,7 +30,7 @@ from views.upkeep.refresh import Engines, Reader, cut
 ROWS = [("a", 1, "1.00"), ("b", 2, "2.50"), ("a", 3, None), ("a", 4, "0.25")]
 
 
-def build(text: str, folder: Path, executor: UpperExecutor) -> Chain:
+def build(text: str, folder: Path, executor: VersionExecutor) -> Chain:
     (statement,) = parse(text)
     assert isinstance(statement, CreateView)
     bound = bind_query(statement.query, Relations(), SETTINGS)
@@ -52,7 +52,7 @@ def insert(view: Chain) -> None:
     view.state.groups.note_commit()
 
 
-def rows(view: Chain, executor: UpperExecutor) -> list[dict[str, object]]:
+def rows(view: Chain, executor: VersionExecutor) -> list[dict[str, object]]:
     engines = Engines(executor, FakeClock(), NO_SOURCE)
     version = cut((view,), threading.Lock(), engines, Reader(0, lambda: None))[view.definition.name]
     return sorted(version.table.to_pylist(), key=str)

@@ -36,6 +36,7 @@ from sql.tree.walks import is_known, relation_names, scans
 from views.codegen.expressions import text_of
 from views.codegen.state_size import kept_lines
 from views.codegen.support import computed_columns
+from views.delta.upper import NoDeltaError, delta_plan
 from views.model.definition import StateDefinition
 from views.model.nodes import Closing, FinishStep, Probe, QueryAbove, StreamPipeline, UpperPipeline
 from views.model.plan import Pipeline, Plan
@@ -94,7 +95,25 @@ def plan_lines(plan: Plan, strands: Sequence[Strand], executor: UpperExecutor) -
     first.
     """
     pairs = zip(plan.yielded, strands, strict=True)
-    return [line for state, strand in pairs for line in strand_lines(plan.below(state), strand, executor)]
+    changes = [] if plan.upper is None else change_lines(plan, strands[0].identity.view.upper_maintenance)
+    return [line for state, strand in pairs for line in strand_lines(plan.below(state), strand, executor, changes)]
+
+
+def change_lines(plan: Plan, choice: str) -> list[str]:
+    """Return how the upper pipeline of a plan is kept by change, or why it is run whole."""
+    told = f"(upper_maintenance = {choice})"
+    if choice == "spark":
+        return [f"{INDENT}Run whole at each refresh {told}"]
+    try:
+        delta = delta_plan(plan).plan
+    except NoDeltaError as reason:
+        return [f"{INDENT}Run whole at each refresh: {reason} {told}"]
+    lines = [*step_lines(delta.finish), *_indented(stream_lines(delta.maintained))]
+    if delta.upper is not None:
+        lines = [*relation_lines(delta.upper.relation), *_indented(lines)]
+    if delta.tail is not None:
+        lines = [*step_lines(delta.tail), *_indented(lines)]
+    return [f"{INDENT}Kept by change where groups have changed, in kernels {told}", *_indented(_indented(lines))]
 
 
 def title(identity: StateDefinition, word: str = "View") -> str:
@@ -103,12 +122,18 @@ def title(identity: StateDefinition, word: str = "View") -> str:
     return f"{word} {name}" if number is None else f"State {number + 1} of view {name}"
 
 
-def strand_lines(pipelines: Sequence[Pipeline], strand: Strand, executor: UpperExecutor) -> list[str]:
-    """Return the pipelines up to the rows of a state, the last to run first, below a head."""
+def strand_lines(
+    pipelines: Sequence[Pipeline], strand: Strand, executor: UpperExecutor, changes: Sequence[str] = ()
+) -> list[str]:
+    """Return the pipelines up to the rows of a state, the last to run first, below a head.
+
+    changes: how the upper pipeline is kept by change.
+    """
     (stream,) = (one for pipeline in pipelines if pipeline.kind == "stream" for one in pipeline.sources)
     lines = [f"{title(strand.identity, 'Continuous view')} over stream {identifier(stream)}"]
     for pipeline in pipelines:
         lines += pipeline_lines(pipeline, strand, executor)
+        lines += changes if pipeline.kind == "upper" else ()
     tables = sorted({name for pipeline in pipelines if pipeline.kind == "upper" for name in pipeline.sources})
     if tables:
         names = ", ".join(map(identifier, tables))

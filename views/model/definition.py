@@ -87,6 +87,8 @@ class ViewDefinition:
         column_names: the names in parentheses, which may be fewer than the columns; none where a
             query stands above the view's states, since the catalog has that query and its columns.
         on_error: 'reject' or 'skip'.
+        upper_maintenance: how what stands above the groups is kept: 'delta', by the groups that
+            have changed; 'spark', run whole; 'auto', the former where that is possible.
         refresh_us: the age at which a version is made anew by itself, 0: only for readers.
         emits: what such a version changes becomes rows of a stream.
         lateness: None: windows of time do not close.
@@ -105,6 +107,7 @@ class ViewDefinition:
     caps: Caps = Caps()
     emits: bool = False
     lateness: Lateness | None = None
+    upper_maintenance: str = "auto"
 
     @property
     def shown(self) -> str:
@@ -131,6 +134,7 @@ class ViewDefinition:
             "max_bytes": self.caps.bytes_max,
             "emits": self.emits,
             "lateness": None if self.lateness is None else list(astuple(self.lateness)),
+            "upper_maintenance": self.upper_maintenance,
         }
 
     @staticmethod
@@ -160,6 +164,7 @@ class ViewDefinition:
             caps=Caps(int(str(plain.get("max_groups", 0))), int(str(plain.get("max_bytes", 0)))),
             emits=bool(plain.get("emits", False)),
             lateness=None if lateness is None else Lateness(*lateness),
+            upper_maintenance=str(plain.get("upper_maintenance", "auto")),
         )
 
 
@@ -263,6 +268,7 @@ def define_view(statement: CreateView, oid: int, settings: SessionSettings) -> V
         on_error=checked("on_error", options.get("on_error", "reject")),
         joins=joins,
         lateness=lateness,
+        upper_maintenance=checked("upper_maintenance", options.get("upper_maintenance", "auto")),
     )
     return with_values(definition, {name: value for name, value in options.items() if name in CHANGES})
 

@@ -15,8 +15,10 @@ from views.model.refusals import not_in_kernels
 from views.model.text import expression_text
 
 # The ways of an upper pipeline: Spark was not there; Spark planned it for this run; a copy of an
-# earlier plan was executed; what had executed an earlier plan was run again.
+# earlier plan was executed; what had executed an earlier plan was run again; its groups were
+# changed where groups below had changed; its groups were made of all groups below, in kernels.
 COLD, PLANNED, COPIED, PREPARED = "without Spark", "planned", "copied", "prepared"
+BY_CHANGE, MADE_ANEW = "by change", "made anew"
 
 
 class TableExport(NamedTuple):
@@ -84,6 +86,15 @@ class UpperExecutor(Protocol):
 
     def explain(self, relation: Relation) -> Mapping[str, str]:
         """Return the SQL texts that `run` executes by their titles, that of the answer last."""
+
+
+class VersionExecutor(UpperExecutor, Protocol):
+    """The engines that make versions."""
+
+    def run_embedded(
+        self, token: Hashable, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
+    ) -> pa.Table:
+        """Return what `run` returns, and raise what it raises, without Spark: for few rows."""
 
 
 class RowEvaluator(Protocol):

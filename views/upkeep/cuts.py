@@ -252,7 +252,8 @@ class Upkeep:
         refreshed: when the last version was made, UTC, and how long its parts took.
         reasons: how many versions were made for each reason; last_reason: of the last one.
         upper_runs: how many refreshes have run the upper pipeline in which way (COLD, PLANNED,
-            COPIED, PREPARED); last_upper: of the last one.
+            COPIED, PREPARED, BY_CHANGE, MADE_ANEW); last_upper: of the last one, and upper_reason
+            why, where that is known.
         point_reads: how many reads by key were answered from the groups; written under the commit
             lock.
     """
@@ -263,16 +264,17 @@ class Upkeep:
         self.last_reason: str | None = None
         self.upper_runs: Counter[str] = Counter()
         self.last_upper: str | None = None
+        self.upper_reason = ""
         self.point_reads = 0
         self.changed = threading.Condition()
         self.cuts: deque[Cut] = deque()
         self.refreshing = False
         self.refreshed: tuple[int, Phases] | None = None
 
-    def count_upper(self, how: str) -> None:
+    def count_upper(self, how: str, reason: str = "") -> None:
         """Count a refresh whose upper pipeline has run in one of these ways."""
         self.upper_runs[how] += 1
-        self.last_upper = how
+        self.last_upper, self.upper_reason = how, reason
 
     def note_upper(self, passed_s: float) -> None:
         """Note how long the query above a view's states took, which is no part of a version of

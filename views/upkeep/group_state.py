@@ -22,6 +22,7 @@ from ringbuffer.groups.known_groups import StateSize, size_of, size_of_new
 from ringbuffer.groups.merge import has_lists
 from ringbuffer.memory.spilled_memory import SpilledMemory
 from ringbuffer.pages.pages import Page
+from views.upkeep.above.changed_groups import ChangedGroups
 from views.upkeep.commit_buffers import CommitBuffer, Watermark
 from views.upkeep.cuts import Upkeep
 from views.upkeep.partitions import KeyPlace, Partitions
@@ -72,6 +73,8 @@ class GroupState:
         swapped: how many of them have left the buffers; written under the commit lock.
         upkeep: the cuts that readers take.
         watermark: what closes the windows of groups, None: nothing does.
+        changed: what merges have changed, for an upper pipeline that is kept by change; None:
+            nobody knows. Guarded by `refresh_lock`.
         passed_us: groups were given up that no reader with this now(), or a later one, asks for; 0:
             none were. Written by the reader that refreshes the view.
     """
@@ -88,6 +91,7 @@ class GroupState:
         self.is_capped = False
         self.committed = self.swapped = 0
         self.upkeep = Upkeep()
+        self.changed: ChangedGroups | None = None
         self.passed_us = self._looked_at = 0
         self.watermark: Watermark | None = None
 
@@ -171,16 +175,23 @@ class GroupState:
 
     def merge(self, tables: Sequence[GroupTable]) -> None:
         """Merge swapped tables into the merged groups; this never fails on data."""
+        if not tables:
+            return
         with self.refresh_lock:
+            changed, self.changed = self.changed, None
+            coming = None if changed is None else changed.coming(self.merged, tables, self.buffer.program)
             for table in tables:
                 self.merged.merge(table)
                 self.taken.remove(table)
                 if self.watermark is not None:
                     self.watermark.merged_us = max(self.watermark.merged_us, self.watermark.newest_of(table))
+            if changed is not None and coming is not None and changed.note(coming, self.merged):
+                self.changed = changed
 
     def add(self, tables: Iterable[GroupTable]) -> None:
         """Merge tables that were never committed into the merged groups."""
         with self.refresh_lock:
+            self.changed = None
             for table in tables:
                 self.merged.merge(table)
 
@@ -198,7 +209,7 @@ class GroupState:
             if self.watermark is not None:
                 oldest = min(oldest, self.watermark.oldest_kept(self.merged.tables, place))
             if self.merged.forget(place, oldest):
-                self.passed_us = now_us
+                self.passed_us, self.changed = now_us, None
         self._looked_at = oldest
 
     def find(self, keys: GroupTable, found: GroupTable, from_files: bool = False, heap_max: int | None = None) -> bool:
@@ -289,7 +300,7 @@ class GroupState:
         with self.refresh_lock:
             self.buffer.swap()
             self.taken.clear()
-            self.merged = merged
+            self.merged, self.changed = merged, None
             if self.watermark is not None:
                 self.watermark.restart(merged.tables)
 

@@ -14,14 +14,17 @@ from pathlib import Path
 from ringbuffer.groups.hash_table import GroupTable
 from sql.errors import SqlError
 from sql.tree.relations import BoundQuery, Relation, Schema
+from views.delta.upper import NoDeltaError, delta_plan, no_delta
 from views.model.definition import StateDefinition, ViewDefinition
 from views.model.nodes import StreamPipeline
+from views.model.plan import Plan
 from views.model.protocols import NO_SOURCE, Source, UpperExecutor
 from views.model.trees import substitute_now
 from views.plan.checks import check_sliding
 from views.plan.planner import PlannedView, plan_view
 from views.share.reuse import NotCoveredError, cover, widened
 from views.share.stored import restored_pipeline, stored_pipeline
+from views.upkeep.above.upper_groups import UpperGroups
 from views.upkeep.caps import require_room
 from views.upkeep.chain import Chain
 from views.upkeep.join_tables import run_static_pipelines
@@ -110,6 +113,7 @@ def build_view(
     else:
         program = known.state.program
     state = ViewState(plan, kernels_dir, program, groups, tools)
+    state.upper = _upper_groups(definition, plan, oracles)
     if known is not None and gained:
         state.inherits = known.state
     if known is None:
@@ -133,6 +137,26 @@ def build_view(
         planned.notices,
         static_versions,
     )
+
+
+def _upper_groups(definition: ViewDefinition, plan: Plan, oracles: Oracles) -> UpperGroups | None:
+    """Return what keeps the upper pipeline of a plan by change, None where it is run whole.
+
+    Raises SqlError 0A000 where the view demands the former.
+    """
+    if definition.upper_maintenance == "spark" or plan.upper is None:
+        return None
+    try:
+        return UpperGroups(delta_plan(plan), oracles.kernels_dir, oracles.tools)
+    except NoDeltaError as error:
+        reason = str(error)
+    except SqlError as error:
+        if error.sqlstate not in ("0A000", "54001"):
+            raise
+        reason = error.message
+    if definition.upper_maintenance == "delta":
+        raise no_delta(reason)
+    return None
 
 
 def planned_over(

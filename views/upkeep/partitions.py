@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ringbuffer.groups.found_groups import SoughtRows, merge_found
 from ringbuffer.groups.hash_table import HEAP_USED, ROWS_COUNT, GroupTable, TableLayout, Words
 from ringbuffer.groups.merge import add_counters, merge_partition, merge_tables
 from ringbuffer.groups.partitions import PARTITIONS_COUNT, partition, partition_of, rows_by_partition
@@ -102,6 +103,23 @@ class Partitions:
             return [partition(keys.rows.item(0))]
         hashes = keys.rows[: count * row_words : row_words].tolist()
         return sorted(set(map(partition, hashes)))
+
+    def found(self, keys: GroupTable) -> GroupTable:
+        """Return a table of the groups with the keys of a table, as they are now."""
+        found = GroupTable(self.layout)
+        if len(self.tables) == 1:
+            merge_found(found, keys, self.tables[0], self._program)
+            self._leave(0)
+            return found
+        words = self.layout.row_words
+        rows, starts = rows_by_partition(keys)
+        some = SoughtRows(keys)
+        for number, table in enumerate(self.tables):
+            if starts[number] < starts[number + 1]:
+                some.seek(rows[starts[number] : starts[number + 1]], (starts[number + 1] - starts[number]) // words)
+                merge_found(found, some, table, self._program)
+                self._leave(number)
+        return found
 
     def in_files(self, keys: GroupTable) -> bool:
         """Tell whether one of the groups of `keys` may be in a file."""

@@ -35,6 +35,7 @@ from views.codegen.state_size import text_copies
 from views.codegen.stream_kernel import generate_stream_kernel
 from views.model.nodes import StreamPipeline
 from views.upkeep.computed import ComputedColumns
+from views.upkeep.export.finish import array_places
 from views.upkeep.join_tables import Joins, join_table
 from views.upkeep.kernels import LAST, TOOLS, CompiledKernel, KernelTools, needed_bytes, own_arrays
 from views.upkeep.state_pages import state_fingerprint
@@ -72,7 +73,9 @@ class StreamProgram:
         self.grouping = make_grouping(pipeline)
         self.joins = Joins(())
         count = len(pipeline.input)
-        arrays: list[tuple[int, ...]] = [(place, ~place) for place in (range(count) if places is None else places)]
+        arrays = array_places(pipeline.input)
+        if places is not None:
+            arrays = [(place, ~place) for place in places]
         if pipeline.input[-1].name == ARRIVAL.name:
             arrays[count - 1 :] = [(LAST, ~LAST)]
         module = generate_stream_kernel(pipeline, self.grouping)

@@ -16,9 +16,11 @@ from dataclasses import dataclass, replace
 from math import inf
 from time import monotonic, perf_counter
 
+import pyarrow as pa
+
 from sql.errors import SqlError
 from views.model.arrow_schema import arrow_schema
-from views.model.protocols import Clock, Source, UpperExecutor
+from views.model.protocols import Clock, Source, TableExport, VersionExecutor
 from views.model.trees import substitute_now
 from views.plan.deferred import above_finished, above_groups
 from views.upkeep.chain import Chain
@@ -71,7 +73,7 @@ class Engines:
         made: is given each new version of a chain, with the stored one before it.
     """
 
-    executor: UpperExecutor
+    executor: VersionExecutor
     clock: Clock
     tables: Source
     made: Callable[[Cut, Version | None, Version], None] = nobody
@@ -361,11 +363,43 @@ def _make_version(target: Cut, engines: Engines, reader: Reader) -> Version:
     """Export the merged groups and run what lies above them."""
     reader.check()
     target.reason = reader.reason
+    version = _by_change(target, engines, reader)
+    if version is not None:
+        return version
     now_us = reader.now_us if target.now_us is None else target.now_us
     began_s = perf_counter()
     groups = exported(target.chain, now_us)
     target.phases.hand_over_s = perf_counter() - began_s
     return _finished(target, groups, engines, reader)
+
+
+def _by_change(target: Cut, engines: Engines, reader: Reader) -> Version | None:
+    """Return a version of the groups that have changed; None: all groups have to be looked at."""
+    chain, phases = target.chain, target.phases
+    upper = chain.state.upper
+    if upper is None:
+        return None
+    began_s = perf_counter()
+    versions = engines.tables.versions(chain.upper_tables) if chain.upper_tables else {}
+    exports: Mapping[str, TableExport] = {}
+    try:
+        is_joined = upper.joined == {name: versions[name] for name in upper.delta.tables}
+        if not is_joined or upper.delta.plan.upper_tables:
+            exports = engines.tables.read_all(chain.upper_tables)
+            versions = {name: export.version for name, export in exports.items()}
+        if upper.joined != {name: versions[name] for name in upper.delta.tables}:
+            upper.join(chain.name, exports, engines.executor)
+        how = upper.update(chain.state.groups, chain.state.finished)
+        updated_s = perf_counter()
+        table = upper.rows(reader.token, exports, engines.executor)
+    except SqlError as failure:
+        if not failure.sqlstate.startswith(DATA_ERRORS):
+            raise
+        # Which rows fail, and for whom, the whole pipeline tells.
+        return None
+    chain.upkeep.count_upper(how, upper.reason)
+    phases.hand_over_s, phases.spark_s = updated_s - began_s, perf_counter() - updated_s
+    return _stored(target, table, versions, engines, chain.state.groups.passed_us)
 
 
 def exported(chain: Chain, now_us: int) -> Exported:
@@ -430,9 +464,18 @@ def _evaluated(target: Cut, exported: Exported, engines: Engines, reader: Reader
     began_s = perf_counter()
     if plan.tail is not None:
         table = chain.state.finish_tail(table, plan.tail)
+    phases.store_s = perf_counter() - began_s
+    return _stored(target, table, table_versions, engines, exported.passed_us)
+
+
+def _stored(
+    target: Cut, table: pa.Table, table_versions: Mapping[str, Hashable], engines: Engines, passed_us: int
+) -> Version:
+    """Return a version of rows in the forms of the view's columns."""
+    chain, began_s = target.chain, perf_counter()
     expected = arrow_schema(chain.schema)
     assert table.schema.types == expected.types, f"chain {chain.name}: {table.schema} instead of {expected}"
     renamed = table.rename_columns(expected.names)
     created_us = engines.clock.now_us()
-    phases.store_s = perf_counter() - began_s
-    return _version(target, Exported(renamed, passed_us=exported.passed_us), table_versions, created_us)
+    target.phases.store_s += perf_counter() - began_s
+    return _version(target, Exported(renamed, passed_us=passed_us), table_versions, created_us)

@@ -26,6 +26,7 @@ from views.model.plan import Plan
 from views.plan.deferred import unmade_schema
 from views.share.passing import Passing
 from views.share.reuse import covered_grouping
+from views.upkeep.above.upper_groups import UpperGroups
 from views.upkeep.commit_buffers import TABLES_WAITING_MAX, CommitBuffer, Watermark
 from views.upkeep.export.finish import CompiledStep
 from views.upkeep.export.groups import read_groups, read_made_groups
@@ -48,6 +49,7 @@ class ViewState:
 
     Attributes:
         program: the stream pipeline, which equal ones share.
+        upper: the groups of the upper pipeline, where it is kept by change.
         groups: the group tables, which the states that go on with them have as well.
         inherits: the state whose groups this one begins with, at its commit.
         is_filled: it begins with groups.
@@ -75,6 +77,7 @@ class ViewState:
         self._shown = grouping if plan.kept is None else covered_grouping(grouping, plan.stream)
         self._finish = CompiledStep(plan.finish, kernels_dir, tools.compile_text)
         self._tail = None if plan.tail is None else CompiledStep(plan.tail, kernels_dir, tools.compile_text)
+        self.upper: UpperGroups | None = None
         self.groups = groups or self._no_groups(TABLES_WAITING_MAX)
         self.inherits: ViewState | None = None
         self.is_filled = False
@@ -86,6 +89,7 @@ class ViewState:
         state = copy.copy(self)
         state.groups = self._no_groups(self.groups.queue_max)
         state.inherits, state.is_filled, state.completes, state.added = None, False, None, ()
+        state.upper = None if self.upper is None else self.upper.emptied()
         return state
 
     def enriched(self, table: GroupTable) -> ViewState:
@@ -128,7 +132,7 @@ class ViewState:
     @property
     def kernel_paths(self) -> tuple[Path, ...]:
         """The generated files: of the stream kernel, then of finish step and tail if they have
-        one.
+        one, and of an upper pipeline that is kept by change.
         """
         return tuple(kernel.path for kernel in self.kernels)
 
@@ -136,12 +140,14 @@ class ViewState:
     def kernels(self) -> tuple[CompiledKernel, ...]:
         """The kernels of `kernel_paths`."""
         steps = [step.kernel for step in (self._finish, self._tail) if step is not None]
-        return (self.program.kernel, *(kernel for kernel in steps if kernel is not None))
+        above = () if self.upper is None else self.upper.kernels
+        return (self.program.kernel, *(kernel for kernel in steps if kernel is not None), *above)
 
     @property
     def bytes_count(self) -> int:
-        """Bytes of the groups, merged or not, and of the join tables."""
-        return self.groups.bytes_count + sum(table.bytes_count for table in self.program.join_tables)
+        """Bytes of the groups, merged or not, of the join tables, and of the groups above."""
+        above = 0 if self.upper is None else self.upper.bytes_count
+        return self.groups.bytes_count + sum(table.bytes_count for table in self.program.join_tables) + above
 
     def apply(self, morsel: Morsel, now_us: int) -> None:
         """Fold the rows of a checked morsel into the local table.
@@ -232,6 +238,13 @@ class ViewState:
         """Return the groups of merged tables that are shown."""
         watermark = self.groups.watermark
         return table if watermark is None else watermark.shown(table)
+
+    def finished(self, table: ReadTable) -> Morsel:
+        """Return the finish step's rows of a table, where the step does not use now().
+
+        Raises SqlError.
+        """
+        return self._finish.rows(read_groups(table, self._shown), 0)
 
     def forget_passed(self, passing: Passing, now_us: int) -> None:
         """Give up the groups that have passed, if that is due."""

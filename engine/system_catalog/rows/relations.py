@@ -113,6 +113,7 @@ def options_of(entry: Entry, image: CatalogImage) -> list[str] | None:
             "eager_grouping": (str(definition.joins.eager_grouping).lower(), "true"),
             "stream_join": (definition.joins.stream_join, "frozen"),
             "freeze_tables": (str(definition.joins.freeze_tables).lower(), "false"),
+            "upper_maintenance": (definition.upper_maintenance, "auto"),
             "refresh_every": (f"{definition.refresh_us / SECOND_US:g} s", "0 s"),
             "max_groups": (f"{definition.caps.groups_max}", "0"),
             "max_bytes": (f"{definition.caps.bytes_max}", "0"),

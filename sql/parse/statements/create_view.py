@@ -82,6 +82,7 @@ OPTIONS = {
     "eager_grouping": ("true", "false", "on", "off"),
     "stream_join": STREAM_JOINS,
     "freeze_tables": ("true", "false", "on", "off"),
+    "upper_maintenance": ("auto", "delta", "spark"),
     # Any name of a time zone.
     "time_zone": (),
     # Any interval.

@@ -23,7 +23,7 @@ RUNS = 3
 WAIT_S_MAX = 20.0
 STREAM = "CREATE FOREIGN TABLE s (k integer, t text) SERVER stream"
 GROUPS = "SELECT k, count(*) AS n FROM s GROUP BY k"
-VIEW = f"CREATE VIEW v AS SELECT n, count(*) AS keys FROM ({GROUPS}) g GROUP BY n"
+VIEW = f"CREATE VIEW v WITH (upper_maintenance = spark) AS SELECT n, count(*) AS keys FROM ({GROUPS}) g GROUP BY n"
 
 
 class FakeJvm:
@@ -128,7 +128,7 @@ def test_what_stands_above_several_groupings_is_warmed_up(tmp_path: Path, spark:
         client = world.client()
         client.run(STREAM, "CREATE TABLE t (n bigint)")
         client.run(
-            "CREATE VIEW v AS SELECT n, k::bigint AS keys"
+            "CREATE VIEW v WITH (upper_maintenance = spark) AS SELECT n, k::bigint AS keys"
             f" FROM t JOIN ({GROUPS}) a USING (n) WHERE n = (SELECT max(n) FROM ({GROUPS}) b)"
         )
         wait_for(lambda: len(jvm.texts) == RUNS)
@@ -161,7 +161,7 @@ def test_a_view_with_now_is_planned_once(tmp_path: Path, spark: FakeSpark) -> No
     try:
         groups = "SELECT k, count(*) AS n, max(arrival_timestamp) AS last FROM s GROUP BY k"
         query = f"SELECT n, count(*) AS keys FROM ({groups}) g GROUP BY n HAVING max(last) < now()"
-        world.client().run(STREAM, f"CREATE VIEW v AS {query}")
+        world.client().run(STREAM, f"CREATE VIEW v WITH (upper_maintenance = spark) AS {query}")
         wait_for(lambda: len(jvm.texts) == RUNS)
     finally:
         world.close()
@@ -191,7 +191,7 @@ def test_create_view_does_not_wait_and_the_end_of_the_server_ends_it(tmp_path: P
     try:
         jvm.may_go_on.clear()
         client = world.client()
-        client.run(STREAM, VIEW, "CREATE VIEW other AS " + VIEW.partition(" AS ")[2])
+        client.run(STREAM, VIEW, "CREATE VIEW other WITH (upper_maintenance = spark) AS " + VIEW.partition(" AS ")[2])
         wait_for(lambda: bool(jvm.rows_counts))
     finally:
         # It cancels what runs.
@@ -208,7 +208,7 @@ def test_a_view_that_fails_ends_no_warm_up_and_one_that_is_dropped_is_let_go(tmp
         client.run(STREAM, VIEW)
         wait_for(lambda: len(jvm.rows_counts) == 1)
         jvm.failure = None
-        client.run("CREATE VIEW other AS " + VIEW.partition(" AS ")[2])
+        client.run("CREATE VIEW other WITH (upper_maintenance = spark) AS " + VIEW.partition(" AS ")[2])
         wait_for(lambda: len(jvm.rows_counts) == 1 + RUNS)
         client.run("DROP VIEW v", "DROP VIEW other")
         warm = world.database.warm_pipelines
@@ -227,7 +227,10 @@ def test_wrong_queries_are_refused_without_a_run_in_spark(tmp_path: Path, spark:
             (f"SELECT n + 'x'::text, count(*) FROM ({GROUPS}) g GROUP BY 1", "42883"),
             (f"SELECT n FROM ({GROUPS}) g GROUP BY k", "42803"),
         ):
-            assert any(f"ERROR {sqlstate}" in line for line in client.ask(f"CREATE VIEW v AS {query}"))
+            assert any(
+                f"ERROR {sqlstate}" in line
+                for line in client.ask(f"CREATE VIEW v WITH (upper_maintenance = spark) AS {query}")
+            )
         assert spark.ready_pipelines.rows_counts == []
     finally:
         world.close()

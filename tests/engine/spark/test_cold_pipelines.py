@@ -19,7 +19,10 @@ from tests.engine.tables.test_tables import bound
 
 GROUPS_MAX = 3
 END_S_MAX = 60.0
-VIEW = "CREATE VIEW v AS SELECT n, count(*) AS keys FROM (SELECT k, count(*) AS n FROM s GROUP BY k) g GROUP BY n"
+VIEW = (
+    "CREATE VIEW v WITH (upper_maintenance = spark) AS "
+    "SELECT n, count(*) AS keys FROM (SELECT k, count(*) AS n FROM s GROUP BY k) g GROUP BY n"
+)
 READ = "SELECT n, keys FROM v ORDER BY n"
 STARTING = "E ERROR 57P03: Spark is starting"
 COUNTED = "SELECT refreshes, refreshes_without_spark FROM pg_stat_continuous_views WHERE relname = 'v'"

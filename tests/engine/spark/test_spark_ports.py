@@ -49,7 +49,9 @@ def test_the_server_listens_for_clients_alone(server: AntumbraServer) -> None:
     with server.connect() as connection:
         connection.execute("CREATE FOREIGN TABLE ports (k int) SERVER stream")
         groups = "SELECT k, count(*) AS n FROM ports GROUP BY k"
-        connection.execute(f"CREATE VIEW sizes AS SELECT n, count(*) AS c FROM ({groups}) g GROUP BY n".encode())
+        connection.execute(
+            f"CREATE VIEW sizes WITH (upper_maintenance = spark) AS SELECT n, count(*) AS c FROM ({groups}) g GROUP BY n".encode()
+        )
         # More groups than are read without Spark.
         connection.execute("INSERT INTO ports SELECT k FROM generate_series(1, 20000) AS g(k)")
         assert connection.execute("SELECT n, c FROM sizes").fetchall() == [(1, 20000)]

@@ -262,7 +262,10 @@ def test_statistics_and_explain_tell_whether_a_plan_was_prepared(
     with closing(World(tmp_path / "data", spark=spark)) as world:
         client = world.client()
         client.run("CREATE TABLE t (a integer, b bigint)", "INSERT INTO t VALUES (0, 1)")
-        client.run("CREATE FOREIGN TABLE s (k integer) SERVER stream", f"CREATE VIEW v AS {query}")
+        client.run(
+            "CREATE FOREIGN TABLE s (k integer) SERVER stream",
+            f"CREATE VIEW v WITH (upper_maintenance = spark) AS {query}",
+        )
     # Tables that were there at the start have a version too.
     with closing(World(tmp_path / "data", spark=spark)) as world:
         client = world.client()

@@ -16,7 +16,10 @@ from tests.engine.session_client import World
 SECONDS = 0.7
 # After 0, 0.1, 0.3 and 0.7 seconds, and one more on a machine that is late.
 STARTS_MAX = 5
-VIEW = "CREATE VIEW v AS SELECT n, count(*) AS keys FROM (SELECT k, count(*) AS n FROM s GROUP BY k) g GROUP BY n"
+VIEW = (
+    "CREATE VIEW v WITH (upper_maintenance = spark) AS "
+    "SELECT n, count(*) AS keys FROM (SELECT k, count(*) AS n FROM s GROUP BY k) g GROUP BY n"
+)
 
 
 @pytest.fixture

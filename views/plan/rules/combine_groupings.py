@@ -14,6 +14,7 @@ of it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
@@ -42,7 +43,7 @@ def split_unions(relation: Relation) -> Relation:
     """Return an operator as it is, or a grouping of the groups of each side in the place of one
     over a UNION ALL.
     """
-    if not isinstance(relation, Aggregate) or not (_can_combine(relation) or _can_append(relation)):
+    if not isinstance(relation, Aggregate) or not (can_combine(relation) or _can_append(relation)):
         return relation
     sides = union_sides(relation.input)
     return Combination(relation).over(sides) if len(sides) > 1 else relation
@@ -52,7 +53,7 @@ def combine_groupings(relation: Relation) -> Relation:
     """Return an operator as it is, or a grouping of finer groups in the place of one with several
     sets or DISTINCT.
     """
-    if not isinstance(relation, Aggregate) or not _can_combine(relation):
+    if not isinstance(relation, Aggregate) or not can_combine(relation):
         return relation
     several = relation.sets is not None and relation.sets != (tuple(range(len(relation.keys))),)
     distinct = any(is_of_values(call) for _, call in relation.aggregates)
@@ -102,17 +103,19 @@ class Combination:
     """The parts of a grouping as they are found.
 
     Attributes:
+        of_values: tells which aggregates are made of their different values.
         finer: keys of the sides' groupings after the grouping's own.
     """
 
     grouping: Aggregate
+    of_values: Callable[[AggregateCall], bool] = lambda call: is_of_values(call)
     finer: list[Expression] = field(default_factory=list)
     calls: list[tuple[str, AggregateCall]] = field(default_factory=list)
 
     def over(self, sides: list[Relation]) -> Relation:
         """Return the grouping over groupings of the sides."""
         for _, call in self.grouping.aggregates:
-            if is_of_values(call):
+            if self.of_values(call):
                 self._finer_key(call)
         # All places of columns are known only now: keys, finer keys, then what is aggregated, and
         # the number of the side.
@@ -161,7 +164,7 @@ class Combination:
                 for place, argument in zip(places, call.arguments, strict=True)
             )
             return [(name, replace(call, arguments=columns))], ""
-        if is_of_values(call):
+        if self.of_values(call):
             index = self._finer_key(call)
             column = Column(len(self.grouping.keys) + index, f"distinct{index}", call.arguments[0].type)
             return [(name, replace(call, arguments=(column,), filter=None))], ""
@@ -257,7 +260,7 @@ def is_of_values(call: AggregateCall) -> bool:
     return call.distinct
 
 
-def _can_combine(grouping: Aggregate) -> bool:
+def can_combine(grouping: Aggregate) -> bool:
     """Return whether a grouping is a stream's first, and its aggregates can be made of finer
     ones.
     """
