@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.system_catalog.deparse import signatures
 from engine.system_catalog.deparse.pieces import Part, Piece, beside
+from sql.bind.expressions.time_functions import BUCKET_CALLS
 from sql.bind.expressions.user_overloads import OwnSignature
 from sql.names.relation_keys import name_of, quoted, schema_of
 from sql.parse import syntax
@@ -57,6 +58,13 @@ def call(query: Expressions, node: syntax.FunctionCall) -> Piece:
             arguments = [*arguments, beside(["VARIADIC ", last])]
         shown = query.style.function_name(schema_of(function.name), name_of(function.name))
         return _decorated(query, node, shown, arguments, [])
+    if name in BUCKET_CALLS:
+        # The width is an interval, all others have the type of the time or of the value.
+        place = int(name.startswith("time_bucket"))
+        types = [INTERVAL, *[arguments[place].type] * 3][1 - place :]
+        untyped = [one.type.family == "unknown" for one in arguments]
+        items = zip(arguments, types, untyped, strict=False)
+        return _decorated(query, node, name, [query.coerced(one, to) if bare else one for one, to, bare in items], [])
     keys = [query.read(item.expression) for item in node.within_group]
     given = [*arguments, *keys]
     kinds = None if node.star else signatures.function(name, [one.type for one in given])

@@ -21,11 +21,10 @@ from sql.bind.expressions import aggregates, time_functions, user_functions, use
 from sql.bind.expressions.coerce import coerce, converted, explicit_cast, require_usual_form, result_type, unify
 from sql.bind.expressions.object_names import as_array, as_shown, catalog_call, place_in, placed_element
 from sql.bind.expressions.operators import (
-    binary,
-    comparison_signature,
     finish,
     no_function,
     not_unique,
+    nullif,
     pick_function,
     with_blanks,
     with_defaults,
@@ -47,7 +46,7 @@ from sql.errors import SqlError, not_supported
 from sql.functions.catalog import OF_CATALOG as CATALOG_FUNCTIONS
 from sql.functions.missing import AGGREGATE_NAMES, NAMES
 from sql.functions.rows import VOLATILE
-from sql.functions.signatures import PSEUDO, TIMES, Signature
+from sql.functions.signatures import TIMES, Signature
 from sql.functions.table import (
     AGGREGATE_ROWS,
     AGGREGATES,
@@ -99,6 +98,10 @@ def call(binder: Binder, node: FunctionCall) -> Expression:
         return in_expression(binder, node, lambda: resolve_set(binder, node))
     if name == "version_of" and not user_overloads.candidates(binder.context.catalog, binder.context.settings, node):
         return binder.context.queries.version(node, binder.context)
+    if name in time_functions.BUCKET_CALLS and not user_overloads.candidates(
+        binder.context.catalog, binder.context.settings, node
+    ):
+        return time_functions.bucket_call(binder, node)
     if name not in CALLED_NAMES and name not in NAMES:
         return function(binder, node)
     if node.over is not None or name in WINDOW_FUNCTIONS:
@@ -134,20 +137,6 @@ def refuse_decorations(node: FunctionCall) -> None:
     ):
         if present:
             raise SqlError("42809", what, node.position)
-
-
-def nullif(binder: Binder, node: FunctionCall) -> Expression:
-    """Bind NULLIF: compared as `=` compares, with the type that the first argument has there."""
-    left, right = (binder.bind(argument) for argument in node.arguments)
-    equal = binary(binder, "=", left, right, node.position, node.text)
-    assert isinstance(equal, Call)
-    kept = comparison_signature("=", left, right, node.position).arguments[0]
-    if kept not in PSEUDO and kept != equal.arguments[0].type.family:
-        # PostgreSQL compares sizes of numbers and kinds of times without a conversion, so that the
-        # value keeps its type.
-        value = coerce(left, SqlType(kept), binder.context)
-        return Case(((equal, Literal(None, value.type)),), value, value.type)
-    return Call("nullif", equal.arguments, equal.arguments[0].type, node.position, node.text)
 
 
 def function(binder: Binder, node: FunctionCall) -> Expression:

@@ -13,9 +13,10 @@ from sql.bind.expressions.scope import check_alike
 from sql.errors import SqlError, not_supported
 from sql.functions.overloads import AmbiguousError, choose
 from sql.functions.rows import Function
-from sql.functions.signatures import Signature
+from sql.functions.signatures import PSEUDO, Signature
 from sql.functions.table import BINARY_OPERATORS, BLANKS_SEEN, PREFIX_OPERATORS, ROWS
-from sql.tree.expressions import Call, Cast, Expression, Literal
+from sql.parse.syntax import FunctionCall
+from sql.tree.expressions import Call, Case, Cast, Expression, Literal
 from sql.types.casts import can_cast, plain_name
 from sql.types.datatypes import BOOL, FLOAT8, INT4, INT8, INTERVAL, TEXT, TIMESTAMP, LiteralValue, SqlType
 
@@ -204,3 +205,17 @@ def interval_arithmetic(
             return Call("add_interval_value", (left, span, zone), kind, position, text)
     parts = (Literal(months, INT4), Literal(days, INT4), Literal(microseconds, INT8), *((zone,) if zoned else ()))
     return Call("add_interval", (left, *parts), kind, position, text)
+
+
+def nullif(binder: Binder, node: FunctionCall) -> Expression:
+    """Bind NULLIF: compared as `=` compares, with the type that the first argument has there."""
+    left, right = (binder.bind(argument) for argument in node.arguments)
+    equal = binary(binder, "=", left, right, node.position, node.text)
+    assert isinstance(equal, Call)
+    kept = comparison_signature("=", left, right, node.position).arguments[0]
+    if kept not in PSEUDO and kept != equal.arguments[0].type.family:
+        # PostgreSQL compares sizes of numbers and kinds of times without a conversion, so that the
+        # value keeps its type.
+        value = coerce(left, SqlType(kept), binder.context)
+        return Case(((equal, Literal(None, value.type)),), value, value.type)
+    return Call("nullif", equal.arguments, equal.arguments[0].type, node.position, node.text)

@@ -1,5 +1,10 @@
-"""Functions of date and time: now and its relatives, and those with a field or a zone as a
-constant or a parameter.
+"""Functions of date and time: now and its relatives, those with a field or a zone as a constant or
+a parameter, and buckets of time as TimescaleDB has them.
+
+    time_bucket(width, time [, origin | offset])         date_bin from Monday, 2000-01-03
+    time_bucket_gapfill(width, time [, start, finish])   the same as a key, `sql.bind.queries.gap_filling`
+    locf(value [, before [, treat_null_as_missing]])     the call, until its SELECT is grouped
+    interpolate(value)                                   the same
 
 A call whose field or zone is a parameter stands in the tree as it is written, until the parameter
 is known: `settled`.
@@ -11,12 +16,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sql.bind.expressions.coerce import coerce
 from sql.bind.expressions.operators import binary
+from sql.bind.expressions.source_positions import start_of
 from sql.errors import SqlError, not_supported
 from sql.functions.signatures import Signature
 from sql.functions.table import ROWS
 from sql.functions.volatility import NOW_FUNCTIONS
+from sql.parse.syntax import Expression as Syntax
 from sql.parse.syntax import FunctionCall
+from sql.times.civil import DAY_US
 from sql.times.zone_names import zone_meant
 from sql.tree.expressions import Call, Case, Cast, Expression, Literal, Parameter
 from sql.types.casts import plain_name
@@ -40,6 +49,21 @@ if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
 
 TIME_FUNCTIONS = NOW_FUNCTIONS | {"current_timestamp", "current_date", "current_time", "localtimestamp", "localtime"}
+
+GAPFILL, CARRIED, INTERPOLATED = "time_bucket_gapfill", "locf", "interpolate"
+# The arguments of each, at least and at most.
+USAGES = {
+    "time_bucket": (2, 3, "time_bucket(width, time [, origin])"),
+    GAPFILL: (2, 4, "time_bucket_gapfill(width, time [, start, finish])"),
+    CARRIED: (1, 3, "locf(value [, before [, treat_null_as_missing]])"),
+    INTERPOLATED: (1, 1, "interpolate(value)"),
+}
+BUCKET_CALLS = frozenset(USAGES)
+# Where gaps may be filled.
+CLAUSES = frozenset({"SELECT", "GROUP BY", "ORDER BY"})
+# A Monday: 2000-01-03 in microseconds since 1970.
+ORIGIN_US = 946_857_600_000_000
+NUMBERS = frozenset({"int2", "int4", "int8", "float4", "float8", "numeric"})
 
 # Every spelling of a field to its canonical name (PostgreSQL's unit tables).
 FIELD_SPELLINGS: dict[str, str] = {
@@ -291,3 +315,79 @@ def checked_span_field(function: str, written: str, field: str, source: SqlType)
         return field
     detail = "Months usually have fractional weeks." if truncates(function) and field == "week" else None
     raise SqlError("0A000", f'unit "{written}" not supported for type {plain_name(source)}', detail=detail)
+
+
+def bucket_call(binder: Binder, node: FunctionCall) -> Expression:
+    """Bind one of the calls. Raises 42883, 42803, 0A000."""
+    fewest, most, usage = USAGES[node.name]
+    decorated = node.star or node.distinct or node.filter is not None or node.over is not None or node.order_by
+    if not fewest <= len(node.arguments) <= most or decorated:
+        raise SqlError("42883", f"{node.name} takes other arguments", node.position, hint=f"Write {usage}.")
+    if node.name in (GAPFILL, CARRIED, INTERPOLATED) and binder.clause not in CLAUSES:
+        raise SqlError("42803", f"{node.name} is not allowed in {binder.clause}", node.position)
+    if node.name == CARRIED:
+        return _carried(binder, node)
+    if node.name == INTERPOLATED:
+        value = binder.bind(node.arguments[0])
+        if value.type.family not in NUMBERS:
+            raise not_supported(f"interpolate of {value.type.sql_name}", node.position)
+        if value.type.family == "numeric":
+            # A quotient has more digits.
+            value = Cast(value, SqlType("numeric"))
+        return Call(INTERPOLATED, (value,), value.type, node.position, node.text)
+    width, time = _width(binder, node.arguments[0], node.name), binder.bind(node.arguments[1])
+    if time.type.family not in ("date", "timestamp", "timestamptz"):
+        if time.type.family != "unknown":
+            raise SqlError("42883", f"{node.name} of {time.type.sql_name} does not exist", node.position)
+        time = coerce(time, TIMESTAMPTZ, binder.context)
+    is_date = time.type.family == "date"
+    moment = Cast(time, TIMESTAMP) if is_date else time
+    others = node.arguments[2:]
+    origin = _origin(binder, others[0], moment.type) if others and node.name == "time_bucket" else ORIGIN_US
+    start: Expression = Call(
+        "date_bin", (width, moment, Literal(origin, moment.type)), moment.type, node.position, node.text
+    )
+    if node.name == "time_bucket":
+        return Cast(start, DATE) if is_date else start
+    ends = [coerce(binder.bind(one), moment.type, binder.context) for one in others]
+    ends += [Literal(None, moment.type)] * (2 - len(ends))
+    return Call(GAPFILL, (start, *ends), moment.type, node.position, node.text)
+
+
+def _carried(binder: Binder, node: FunctionCall) -> Expression:
+    value = binder.bind(node.arguments[0])
+    before = binder.bind(node.arguments[1]) if len(node.arguments) > 1 else Literal(None, value.type)
+    skips: Expression = Literal(False, BOOL)
+    if len(node.arguments) > 2:
+        skips = coerce(binder.bind(node.arguments[2]), BOOL, binder.context)
+        if not isinstance(skips, Literal):
+            raise not_supported("treat_null_as_missing as anything but a constant", start_of(node.arguments[2]))
+    return Call(
+        CARRIED, (value, coerce(before, value.type, binder.context), skips), value.type, node.position, node.text
+    )
+
+
+def _width(binder: Binder, written: Syntax, name: str) -> Expression:
+    """Return the width of buckets in microseconds."""
+    match coerce(binder.bind(written), INTERVAL, binder.context):
+        case Literal(value=(0, int(days), int(micros))) if days * DAY_US + micros > 0:
+            return Literal((0, 0, days * DAY_US + micros), INTERVAL)
+        case Literal(value=(0, _, _)):
+            raise SqlError("22023", f"the width of {name} must be greater than zero", start_of(written))
+        case Literal():
+            hint = "Group by date_trunc('month', ...)."
+            raise not_supported(f"{name} by months or years", start_of(written), hint=hint)
+    raise not_supported(f"the width of {name} as anything but a constant interval", start_of(written))
+
+
+def _origin(binder: Binder, written: Syntax, kind: SqlType) -> int:
+    """Return the origin of buckets in microseconds, which an interval moves."""
+    found = binder.bind(written)
+    if found.type.family != "interval":
+        found = coerce(found, kind, binder.context)
+    match found:
+        case Literal(value=(0, int(days), int(micros))):
+            return ORIGIN_US + days * DAY_US + micros
+        case Literal(value=int(micros)):
+            return micros
+    raise not_supported("the origin of time_bucket as anything but a constant", start_of(written))

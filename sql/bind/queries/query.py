@@ -23,6 +23,7 @@ from sql.bind.queries import grouping
 from sql.bind.queries.common_tables import common_tables
 from sql.bind.queries.finishing import Counts, Finish, cut, finish, placed_keys, without_hidden
 from sql.bind.queries.from_clause import bind_from
+from sql.bind.queries.gap_filling import with_gaps_filled
 from sql.bind.queries.grouping import Keys, bind_group_by
 from sql.bind.queries.limits import bind_counts
 from sql.bind.queries.locking import bind_locked, locked_reads
@@ -196,6 +197,7 @@ def bind_select(query: Query, body: SelectBody, context: BindContext, untyped: b
         over(binder, definition)
     expressions = [*(output.expression for output in outputs), *(key.expression for key in order), *on]
     relation, expressions = grouped(relation, joined, keys, having, expressions, binder)
+    relation, expressions = with_gaps_filled(relation, expressions, binder)
     relation, expressions = add_windows(relation, binder, expressions)
     relation, expressions = add_sets(relation, binder, expressions)
     width = len(outputs)
