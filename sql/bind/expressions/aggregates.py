@@ -219,7 +219,7 @@ PERCENTILES = frozenset({"percentile_cont", "percentile_disc"})
 def ordered_set(binder: Binder, node: FunctionCall) -> Expression:
     """Return the column that stands for an ordered-set aggregate.
 
-    Raises 42809, 42883, and 0A000 for more sort keys than one.
+    Raises 42809, and 42883, also for more sort keys than one.
     """
     inner = replace(binder, inside_aggregate=True)
     require_set(inner, node)
@@ -227,11 +227,11 @@ def ordered_set(binder: Binder, node: FunctionCall) -> Expression:
     fractions = [inner.bind(argument) for argument in node.arguments]
     if node.name in PERCENTILES and len(fractions) == 1 and fractions[0].type.is_array:
         return _several(binder, node, fractions[0])
-    key = sort_key(inner, node.within_group[0])
-    operands = [*fractions, key.expression]
+    key, *others = (sort_key(inner, one) for one in node.within_group)
+    operands = [*fractions, key.expression, *(other.expression for other in others)]
+    if others:
+        raise no_function(written_call(node.name, operands), node.position)
     signature = pick(node.name, operands, node.position)
-    if len(node.within_group) > 1 or not signature.canonical:
-        raise not_supported(f"the aggregate {node.name} over these sort keys", node.position)
     values = converted(signature, operands, binder.context)
     kind = values[-1].type.without_modifier() if signature.result == "element" else SqlType(signature.result)
     order = (replace(key, expression=values[-1]),)
