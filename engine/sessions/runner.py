@@ -27,13 +27,14 @@ from engine.sessions.again import statement_again
 from engine.statements.copy_from import open_copy
 from engine.statements.copy_into_table import CopyIntoTable
 from engine.statements.drop import drop_relation, drop_temporary
-from engine.statements.prepare import executed
+from engine.statements.prepare import executed, explained
 from engine.statements.write import target_of
 from sql.errors import SqlError
 from sql.parse.statements.copy import CopyFrom
 from sql.parse.statements.cursors import Fetch
 from sql.parse.statements.declaration import Statement
 from sql.parse.statements.drop import DropRelation
+from sql.parse.statements.explain import Explain
 from sql.parse.statements.insert import Insert
 from sql.parse.statements.prepared import Execute
 from sql.tree.expressions import Literal
@@ -109,11 +110,12 @@ class StatementRunner:
         self._session.identity.look()
         work = self.work(transaction, parameters, prepared)
         try:
-            if isinstance(statement, Execute):
-                self._prepare(statement, work)
-                prepared, parameters = await executed(statement, work)
-                statement = prepared.statement
-                work = self.work(transaction, parameters, prepared)
+            execute = statement.statement if isinstance(statement, Explain) else statement
+            if isinstance(execute, Execute):
+                self._prepare(execute, work)
+                prepared, parameters = await executed(execute, work)
+                statement = prepared.statement if execute is statement else explained(statement, prepared.statement)
+                work = self.work(transaction, parameters, prepared if execute is statement else None)
             self._prepare(statement, work)
             outcome = await self._tried(statement, work)
         except SqlError:

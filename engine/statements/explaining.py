@@ -134,7 +134,7 @@ def explain(
 
     The form JSON is a single string, in which a line break is one.
     """
-    explained, identity, measured = statement.statement, given.identity, given.measured
+    explained, identity, measured = statement.explained, given.identity, given.measured
     if isinstance(explained, CreateView):
         settings = creating_settings(explained, settings.shared())
     bound = bind_query(explained.query, image, settings, [one.type for one in given.parameters] or None)

@@ -8,6 +8,7 @@ the values of its parameters.
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from functools import partial
 
 from engine.execution.prepared import Prepared
@@ -20,6 +21,7 @@ from sql.bind.expressions.object_names import scalar
 from sql.bind.substitute import bind_arguments, substitute_now
 from sql.catalog.schemas import find_type
 from sql.errors import not_supported
+from sql.parse.statements.declaration import Statement
 from sql.parse.statements.delete import Delete
 from sql.parse.statements.explain import Explain
 from sql.parse.statements.insert import Insert
@@ -60,6 +62,16 @@ async def executed(statement: Execute, work: Work) -> tuple[Prepared, tuple[Lite
     if all(isinstance(value, Literal) for value in given):
         return prepared, tuple(value for value in given if isinstance(value, Literal))
     return prepared, await work.threads.in_worker(evaluated, bound.root, kinds, work)
+
+
+def explained(statement: Statement, prepared: Statement) -> Explain:
+    """Return EXPLAIN EXECUTE with the prepared statement in the place of EXECUTE. Raises 0A000 for
+    one that is no SELECT.
+    """
+    assert isinstance(statement, Explain), statement
+    if not isinstance(prepared, Select):
+        raise not_supported(f"EXPLAIN EXECUTE of {prepared.tag}")
+    return replace(statement, statement=prepared)
 
 
 def evaluated(given: Values, kinds: tuple[SqlType, ...], work: Work) -> tuple[Literal, ...]:

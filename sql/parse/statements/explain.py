@@ -1,4 +1,4 @@
-"""EXPLAIN [ANALYZE] [VERBOSE] [(options)] SELECT ... | CREATE VIEW ..."""
+"""EXPLAIN [ANALYZE] [VERBOSE] [(options)] SELECT ... | EXECUTE ... | CREATE VIEW ..."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.create_view import CreateView, create_view
 from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.options import named_value, object_kind
+from sql.parse.statements.prepared import Execute, execute
 from sql.parse.statements.rules import begins
 from sql.parse.statements.select import Select
 from sql.parse.syntax import Query
@@ -25,13 +26,20 @@ class Explain(
     """The statement EXPLAIN [(options)] statement.
 
     Attributes:
-        statement: a Select or a CreateView.
+        statement: a Select or a CreateView; or EXECUTE of a Select, which takes its place when the
+            statement is done.
         wrong: the error of the options, which PostgreSQL finds after those of the statement.
     """
 
-    statement: Select | CreateView
+    statement: Select | CreateView | Execute
     options: Mapping[str, str] = field(default_factory=dict)
     wrong: SqlError | None = None
+
+    @property
+    def explained(self) -> Select | CreateView:
+        """The statement, after what EXECUTE names has taken its place."""
+        assert not isinstance(self.statement, Execute), self.text
+        return self.statement
 
 
 FORMATS = ("text", "json", "dot")
@@ -55,7 +63,10 @@ def explain(cursor: Cursor) -> Explain:
     if cursor.at_words("create", "view") or cursor.at_words("create", "or", "replace", "view"):
         view = create_view(cursor)
         return Explain(cursor.text_since(first), view, options, wrong)
-    if cursor.at("insert", "update", "delete", "merge", "declare", "execute", "refresh"):
+    if cursor.at("execute"):
+        executed = execute(cursor)
+        return Explain(cursor.text_since(first), executed, options, wrong)
+    if cursor.at("insert", "update", "delete", "merge", "declare", "refresh"):
         raise not_supported(f"EXPLAIN {cursor.token.value.upper()}", cursor.position)
     if cursor.at("create"):
         if object_kind(cursor) == "table":
