@@ -17,7 +17,7 @@ import psycopg
 import pytest
 from psycopg.pq import ExecStatus
 
-from tests.end_to_end.raw_client import COPY_DONE, copy_data, query
+from tests.end_to_end.raw_client import COPY_DONE, SYNC, bind, copy_data, execute, parse, query
 from tests.engine.commit.test_passed_groups import HOUR_US, SECOND_US, SetClock, groups_of
 from tests.engine.session_client import SessionClient, World
 from tests.oracle.evidence import Evidence
@@ -175,6 +175,38 @@ def test_closed_windows_go_after_their_ttl(tmp_path: Path) -> None:
     client = world.client()
     client.run(f"INSERT INTO s (tz) VALUES (to_timestamp({clock.time_us // SECOND_US - 7 * 3600}))")
     assert client.rows("SELECT tuples_late FROM pg_stat_continuous_views") == ["D [b'1']"]
+    world.close()
+
+
+def test_a_crash_finds_the_same_rows_late(tmp_path: Path) -> None:
+    """Runs of executions, packets, one INSERT, a COPY and a block, each with the same late rows."""
+    world = World(tmp_path)
+    client = world.client().after("SET TimeZone = 'UTC'", "CREATE FOREIGN TABLE s (k int, ts timestamp) SERVER stream")
+    select = "SELECT window_end, count(*) AS n, sum(k) AS s FROM tumble(s, ts, '1 min') GROUP BY 1"
+    client.run(f"CREATE VIEW v WITH (emit = on_close) AS {select}")
+    client.ask(parse("INSERT INTO s VALUES ($1, $2)", "ins"), SYNC)
+    minutes = ["00:30", "02:30", "00:40", "09:30", "02:40"]
+
+    def rows(hour: int) -> list[tuple[str, str]]:
+        return [(str(k), f"2024-01-01 {hour:02}:{minute}") for k, minute in enumerate(minutes)]
+
+    def executions(hour: int, after: bytes) -> bytes:
+        return b"".join(bind([k.encode(), at.encode()], "ins") + execute() + after for k, at in rows(hour))
+
+    client.ask(executions(0, b"") + SYNC)
+    client.ask(executions(1, SYNC))
+    client.run("INSERT INTO s VALUES " + ", ".join(f"({k}, '{at}')" for k, at in rows(2)))
+    copied(client, "s", [f"{k}\t{at}\n" for k, at in rows(3)])
+    client.run("BEGIN", *(f"INSERT INTO s VALUES ({k}, '{at}')" for k, at in rows(4)), "COMMIT")
+    client.run("INSERT INTO s VALUES (9, '2024-01-02')")
+    asked = ("SELECT * FROM v ORDER BY 1", "SELECT tuples_in, tuples_late FROM pg_stat_continuous_views")
+    found = [client.rows(text) for text in asked]
+    assert found[1] == ["D [b'26', b'4']"]
+    world.abandon()
+    world = World(tmp_path)
+    world.database.definitions.follow()
+    client = world.client().after("SET TimeZone = 'UTC'")
+    assert [client.rows(text) for text in asked] == found
     world.close()
 
 
