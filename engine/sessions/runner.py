@@ -114,8 +114,11 @@ class StatementRunner:
             if isinstance(execute, Execute):
                 self._prepare(execute, work)
                 prepared, parameters = await executed(execute, work)
-                statement = prepared.statement if execute is statement else explained(statement, prepared.statement)
-                work = self.work(transaction, parameters, prepared if execute is statement else None)
+                if isinstance(statement, Explain):
+                    statement, prepared = explained(statement, prepared.statement), None
+                else:
+                    statement = prepared.statement
+                work = self.work(transaction, parameters, prepared)
             self._prepare(statement, work)
             outcome = await self._tried(statement, work)
         except SqlError:

@@ -64,11 +64,10 @@ async def executed(statement: Execute, work: Work) -> tuple[Prepared, tuple[Lite
     return prepared, await work.threads.in_worker(evaluated, bound.root, kinds, work)
 
 
-def explained(statement: Statement, prepared: Statement) -> Explain:
+def explained(statement: Explain, prepared: Statement) -> Explain:
     """Return EXPLAIN EXECUTE with the prepared statement in the place of EXECUTE. Raises 0A000 for
     one that is no SELECT.
     """
-    assert isinstance(statement, Explain), statement
     if not isinstance(prepared, Select):
         raise not_supported(f"EXPLAIN EXECUTE of {prepared.tag}")
     return replace(statement, statement=prepared)
