@@ -14,8 +14,9 @@ from sql.functions.intervals import date_at_time, span_date_part, span_extract, 
 from sql.functions.printing import Printer, micros
 from sql.functions.rows import STABLE, VOLATILE, Function, Kernel, Routine, routines
 from sql.times.civil import DATE_DAYS_MIN, DAY_US, days_from_civil
-from sql.times.interval_values import interval_text
-from sql.times.time_fields import FIELD_DIGITS, GROWING_FIELDS
+from sql.times.interval_values import interval_text, zone_of_interval
+from sql.times.time_fields import FIELD_DIGITS, GROWING_FIELDS, known_field
+from sql.times.zone_names import meant_zone
 from sql.tree.expressions import Call, Expression, Literal
 from sql.types.datatypes import BOOL, TIMESTAMP, TIMESTAMPTZ, scaled_numeric
 
@@ -273,16 +274,22 @@ FUNCTIONS = (
         constants={0: "'epoch'"},
     ),
     Function(
-        "to_zone", "timezone", "text timestamptz > timestamp",
+        "to_zone", "timezone", "text timestamptz > timestamp; interval timestamptz > timestamp",
         ("timezone('America/New_York', timestamptz '2001-02-16 19:38:40+00')", "2001-02-16 14:38:40"),
-        bound="zone", constants={0: "'Europe/Berlin'"},
-        missing="interval timestamp; interval timestamptz; text timetz; interval timetz",
+        bound="zone", constants={0: "'Europe/Berlin'"}, missing="text timetz; interval timetz",
     ),
     Function(
-        "from_zone", "timezone", "text timestamp > timestamptz",
+        "from_zone", "timezone", "text timestamp > timestamptz; interval timestamp > timestamptz",
         ("timezone('America/New_York', timestamp '2001-02-16 19:38:40')", "2001-02-17 00:38:40+00"),
         bound="zone", constants={0: "'Europe/Berlin'"},
     ),
+    # Zones and fields that differ from row to row (bind).
+    Function("meant_zone", "", "text > text", python=meant_zone),
+    Function("zone_of_interval", "", "interval > text", python=zone_of_interval),
+    Function("to_named_zone", "", "text timestamptz > timestamp", duckdb="zone_local({1}, {0})"),
+    Function("from_named_zone", "", "text timestamp > timestamptz", duckdb="zone_utc({1}, {0})"),
+    Function("trunc_in_zone", "", "text timestamptz text > timestamptz", duckdb="zone_trunc({0}, {1}, {2})"),
+    Function("time_field", "", "text text text text bool > text", python=known_field),
     Function(
         "age", "age", "timestamp timestamp > interval; timestamptz timestamptz > interval",
         ("age(timestamp '2001-04-10', timestamp '1957-06-13')", "43 years 9 mons 27 days"),

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.times.civil import DAY_US, HOUR_US, MINUTE_US, SECOND_US
+from sql.times.zone_names import POSIX_HOURS_MAX, fixed_zone
 
 Interval = tuple[int, int, int]
 
@@ -156,3 +157,24 @@ def rounded_seconds(value: float, unit: float) -> float:
 
 def in_int4(value: float) -> bool:
     return not math.isnan(value) and -(2.0**31) <= value <= 2.0**31 - 1
+
+
+def zone_seconds(span: Interval) -> int:
+    """Return the seconds east of UTC that an interval means after AT TIME ZONE. Raises 22023 for
+    one with months or days.
+    """
+    months, days, micros = span
+    if months or days:
+        text = interval_text(span)
+        raise SqlError("22023", f'interval time zone "{text}" must not include months or days')
+    return int(micros / SECOND_US)
+
+
+def zone_of_interval(span: Interval) -> str:
+    """Return the name of the zone that an interval means after AT TIME ZONE. Raises 22023, and
+    0A000 for one that no name has.
+    """
+    seconds = zone_seconds(span)
+    if abs(seconds) >= (POSIX_HOURS_MAX + 1) * 3600:
+        raise not_supported(f"a time zone of {interval_text(span)}")
+    return fixed_zone(seconds)

@@ -139,3 +139,9 @@ def zone_meant(written: str, position: int | None = None) -> str | int:
     if POSIX_RULES.fullmatch(written):
         raise not_supported(f'the time zone "{written}"', position, hint=MOVING_HINT)
     raise SqlError("22023", f'time zone "{written}" not recognized', position)
+
+
+def meant_zone(written: str) -> str:
+    """Return the name of the zone that a text means after AT TIME ZONE. Raises 22023 and 0A000."""
+    meant = zone_meant(written)
+    return fixed_zone(meant) if isinstance(meant, int) else meant

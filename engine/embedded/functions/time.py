@@ -14,7 +14,7 @@ from engine.storage.clock import SystemClock
 from ringbuffer.scalar.calendars.time_zones import zone_abbreviation
 from sql.errors import SqlError, not_supported
 from sql.times.datetime_input import ZONE_HOURS_MAX
-from sql.times.zone_names import fixed_abbreviation, fixed_seconds, fixed_zone, zone_meant
+from sql.times.zone_names import fixed_abbreviation, fixed_seconds, fixed_zone, meant_zone
 from sql.times.zoned_time import ZonedTime, zoned_time_key
 
 Time = TypeVar("Time", int, ZonedTime)
@@ -56,8 +56,7 @@ def clock_zone(zone: str) -> str:
     """Return the name of the zone that make_timestamptz means."""
     numeric = NUMERIC_ZONE.fullmatch(zone)
     if numeric is None:
-        meant = zone_meant(zone)
-        return fixed_zone(meant) if isinstance(meant, int) else meant
+        return meant_zone(zone)
     # Here, unlike after AT TIME ZONE, a number counts to the east.
     hours, minutes, seconds = (int(part or 0) for part in numeric.groups()[1:])
     if hours > ZONE_HOURS_MAX or minutes >= 60 or seconds >= 60:

@@ -1,13 +1,14 @@
-"""Functions of date and time: now and its relatives, those with a field or a zone as a constant or
-a parameter, and buckets of time as TimescaleDB has them.
+"""Functions of date and time: now and its relatives, those with a field or a zone, and buckets of
+time as TimescaleDB has them.
 
     time_bucket(width, time [, origin | offset])         date_bin from Monday, 2000-01-03
     time_bucket_gapfill(width, time [, start, finish])   the same as a key, `sql.bind.queries.gap_filling`
     locf(value [, before [, treat_null_as_missing]])     the call, until its SELECT is grouped
     interpolate(value)                                   the same
 
-A call whose field or zone is a parameter stands in the tree as it is written, until the parameter
-is known: `settled`.
+A field that differs from row to row is a choice among calls with constant ones; a zone that does is
+the argument of functions of its own. A call whose field or zone is a parameter stands in the tree
+as it is written, until the parameter is known: `settled`.
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ from sql.functions.volatility import NOW_FUNCTIONS
 from sql.parse.syntax import Expression as Syntax
 from sql.parse.syntax import FunctionCall
 from sql.times.civil import DAY_US
+from sql.times.interval_values import zone_seconds
+from sql.times.time_fields import FIELD_SPELLINGS, OFFSETS, fields_of, known_field
 from sql.times.zone_names import zone_meant
 from sql.tree.expressions import Call, Case, Cast, Expression, Literal, Parameter
+from sql.tree.walks import walk
 from sql.types.casts import plain_name
 from sql.types.datatypes import (
     BOOL,
@@ -48,6 +52,7 @@ from sql.types.datatypes import (
 if TYPE_CHECKING:
     from sql.bind.expressions.binder import Binder
 
+FIELD_SCALES = {"second": 6, "epoch": 6, "milliseconds": 3}
 TIME_FUNCTIONS = NOW_FUNCTIONS | {"current_timestamp", "current_date", "current_time", "localtimestamp", "localtime"}
 
 GAPFILL, CARRIED, INTERPOLATED = "time_bucket_gapfill", "locf", "interpolate"
@@ -64,35 +69,8 @@ CLAUSES = frozenset({"SELECT", "GROUP BY", "ORDER BY"})
 # A Monday: 2000-01-03 in microseconds since 1970.
 ORIGIN_US = 946_857_600_000_000
 NUMBERS = frozenset({"int2", "int4", "int8", "float4", "float8", "numeric"})
-
-# Every spelling of a field to its canonical name (PostgreSQL's unit tables).
-FIELD_SPELLINGS: dict[str, str] = {
-    **dict.fromkeys("microseconds microsecond microsecon us usec usecs usecond useconds".split(), "microseconds"),
-    **dict.fromkeys("milliseconds millisecond millisecon ms msec msecs msecond mseconds".split(), "milliseconds"),
-    **dict.fromkeys("second seconds s sec secs".split(), "second"),
-    **dict.fromkeys("minute minutes m min mins".split(), "minute"),
-    **dict.fromkeys("hour hours h hr hrs".split(), "hour"),
-    **dict.fromkeys("day days d".split(), "day"),
-    **dict.fromkeys("week weeks w".split(), "week"),
-    **dict.fromkeys("month months mon mons".split(), "month"),
-    **dict.fromkeys(["quarter", "qtr"], "quarter"),
-    **dict.fromkeys("year years y yr yrs".split(), "year"),
-    **dict.fromkeys("decade decades dec decs".split(), "decade"),
-    **dict.fromkeys("century centuries c cent".split(), "century"),
-    **dict.fromkeys("millennium millennia mil mils millenia".split(), "millennium"),
-    **{name: name for name in ("dow", "isodow", "doy", "isoyear", "epoch", "julian", "timezone", "timezone_hour", "timezone_minute")},
-    "timezone_h": "timezone_hour",
-    "timezone_m": "timezone_minute",
-}  # fmt: skip
-TRUNCATED = frozenset(
-    "microseconds milliseconds second minute hour day week month quarter year decade century millennium".split()
-)
-DATE_FIELDS = frozenset(
-    "day month quarter year decade century millennium isoyear week dow isodow doy epoch julian".split()
-)
-TIME_FIELDS = frozenset("microseconds milliseconds second minute hour epoch".split())
-SPAN_FIELDS = TIME_FIELDS | frozenset("day month quarter year decade century millennium".split())
 FIELD_SCALES = {"second": 6, "epoch": 6, "milliseconds": 3}
+TIME_FUNCTIONS = NOW_FUNCTIONS | {"current_timestamp", "current_date", "current_time", "localtimestamp", "localtime"}
 
 
 def time_function(binder: Binder, node: FunctionCall) -> Expression:
@@ -145,14 +123,15 @@ def ends_of_spans(binder: Binder, values: Sequence[Expression], node: FunctionCa
 def field_function(
     binder: Binder, signature: Signature, values: Sequence[Expression], node: FunctionCall
 ) -> Expression:
-    """Bind a function of a field of a time; the field is a constant or a parameter, and so is a
-    zone.
-    """
+    """Bind a function of a field of a time, and of a zone."""
     values = [value if number == 1 else bare_parameter(value) for number, value in enumerate(values)]
     name, source = signature.canonical, values[1]
-    require_known(values[0], node, "first argument")
+    if not is_known(values[0]):
+        return each_field(binder, signature, values, node)
     arguments: tuple[Expression, ...] = (values[0], source)
     if len(values) == 3:
+        if not is_known(values[2]) and not isinstance(values[0], Parameter):
+            return trunc_in_zone(name, values, node)
         require_known(values[2], node, "zone")
         if isinstance(values[2], Parameter):
             local = Call("to_zone", (values[2], source), TIMESTAMP, node.position, node.text)
@@ -173,12 +152,57 @@ def field_function(
     return settled(call, has_zone=len(values) == 3)
 
 
+def trunc_in_zone(name: str, values: Sequence[Expression], node: FunctionCall) -> Expression:
+    """Return date_trunc of a constant field in a zone that differs from row to row."""
+    field, source, zone = values
+    known = settled(Call(name, (field, source), TIMESTAMPTZ, node.position, node.text))
+    if not isinstance(known, Call):
+        return known
+    named = Call("meant_zone", (zone,), TEXT, node.position)
+    found = Call("trunc_in_zone", (*known.arguments, named), TIMESTAMPTZ, node.position, node.text)
+    return unless_null((source, zone), found)
+
+
+def each_field(binder: Binder, signature: Signature, values: Sequence[Expression], node: FunctionCall) -> Expression:
+    """Return a function whose field differs from row to row: the value for each field there is,
+    chosen by the field's canonical name.
+
+    Raises 0A000 where the type of the value depends on the field, and where the time is such a
+    choice itself: it would be written for each field.
+    """
+    name, source = signature.canonical, values[1]
+    if name == "extract" or any(isinstance(one, Call) and one.function == "time_field" for one in walk(source)):
+        raise not_supported(f"{node.name} with a first argument that is not a constant", node.position)
+    family, kind = source.type.family, plain_name(source.type)
+    told = (Literal(name, TEXT), Literal(family, TEXT), Literal(kind, TEXT), Literal(truncates(name), BOOL))
+    chosen = Call("time_field", (values[0], *told), TEXT, node.position, node.text)
+    branches = []
+    for field in fields_of(family, truncates(name)):
+        value = field_function(binder, signature, (Literal(field, TEXT), *values[1:]), node)
+        branches.append((Call("eq", (chosen, Literal(field, TEXT)), BOOL), value))
+    kind_of_value = branches[0][1].type
+    return unless_null((*values[1:], values[0]), Case(tuple(branches), Literal(None, kind_of_value), kind_of_value))
+
+
+def unless_null(operands: Sequence[Expression], value: Expression) -> Expression:
+    """Return NULL where an operand is, before the value is computed, and may fail."""
+    absent = tuple((Call("is_null", (one,), BOOL), Literal(None, value.type)) for one in operands)
+    return Case(absent, value, value.type)
+
+
 def zone_function(signature: Signature, values: Sequence[Expression], node: FunctionCall) -> Expression:
-    """Bind AT TIME ZONE with a zone that is a constant or a parameter."""
-    zone = bare_parameter(values[0])
-    require_known(zone, node, "first argument")
-    call = Call(signature.canonical, (zone, values[1]), null_type(signature), node.position, node.text)
-    return call if isinstance(zone, Parameter) else settled(call)
+    """Bind AT TIME ZONE with a zone or an interval."""
+    zone, moment, kind = bare_parameter(values[0]), values[1], null_type(signature)
+    if zone.type.family != "interval" and is_known(zone):
+        call = Call(signature.canonical, (zone, moment), kind, node.position, node.text)
+        return call if isinstance(zone, Parameter) else settled(call)
+    match zone:
+        case Literal(value=(int(months), int(days), int(micros))):
+            return at_zone(moment, zone_seconds((months, days, micros)), node)
+    meant = "zone_of_interval" if zone.type.family == "interval" else "meant_zone"
+    named = (Call(meant, (zone,), TEXT, node.position), moment)
+    function = "to_named_zone" if moment.type.family == "timestamptz" else "from_named_zone"
+    return unless_null((moment, zone), Call(function, named, kind, node.position, node.text))
 
 
 def bare_parameter(value: Expression) -> Expression:
@@ -189,9 +213,14 @@ def bare_parameter(value: Expression) -> Expression:
     return found if isinstance(found, Parameter) else value
 
 
+def is_known(value: Expression) -> bool:
+    """Tell whether a text is a constant or a parameter."""
+    return isinstance(value, Parameter) or (isinstance(value, Literal) and isinstance(value.value, str | None))
+
+
 def require_known(value: Expression, node: FunctionCall, what: str) -> None:
     """Raise 0A000 for a text that is neither a constant nor a parameter."""
-    if not isinstance(value, Parameter) and not (isinstance(value, Literal) and isinstance(value.value, str | None)):
+    if not is_known(value):
         raise not_supported(f"{node.name} with a {what} that is not a constant", node.position)
 
 
@@ -216,7 +245,11 @@ def settled(call: Call, has_zone: bool = False) -> Expression:
         return call
     if ROWS[call.function].bound == "zone":
         return at_zone(source, zone_meant(str(named.value), call.position), call)
-    field = checked_field(call, str(named.value), source.type)
+    field = known_field(
+        str(named.value), call.function, source.type.family, plain_name(source.type), truncates(call.function)
+    )
+    if field in OFFSETS and source.type.family == "timestamptz":
+        raise not_supported(f"{call.function} of the field {field}", call.position)
     arguments: tuple[Expression, ...] = (Literal(field, TEXT, named.position), source)
     if isinstance(in_zone, Literal):
         meant = zone_meant(str(in_zone.value), call.position) if has_zone else str(in_zone.value)
@@ -226,9 +259,6 @@ def settled(call: Call, has_zone: bool = False) -> Expression:
             return at_zone(truncated, meant, call)
         arguments = (*arguments, Literal(meant, TEXT))
     return replace(call, arguments=arguments, type=field_type(call, field, source.type))
-
-
-OFFSETS = frozenset({"timezone", "timezone_hour", "timezone_minute"})
 
 
 def offset_field(binder: Binder, field: str, call: Call, position: int) -> Expression:
@@ -281,40 +311,6 @@ def field_type(call: Call, field: str, source: SqlType) -> SqlType:
     if source.family == "date":
         return scaled_numeric(0)
     return scaled_numeric(FIELD_SCALES.get(field, 0))
-
-
-def checked_field(call: Call, written: str, source: SqlType) -> str:
-    """Return the canonical name of a field, or raise PostgreSQL's error."""
-    field = FIELD_SPELLINGS.get(written.lower())
-    kind = source.row.sql_name
-    if field is None:
-        raise SqlError("22023", f'unit "{written}" not recognized for type {kind}')
-    if source.family in ("interval", "time", "timetz"):
-        return checked_span_field(call.function, written, field, source)
-    if truncates(call.function):
-        if field not in TRUNCATED:
-            raise SqlError("0A000", f'unit "{written}" not supported for type {kind}')
-        return field
-    if source.family == "date" and field not in DATE_FIELDS:
-        raise SqlError("0A000", f'unit "{written}" not supported for type date')
-    if source.family == "timestamp" and field.startswith("timezone"):
-        raise SqlError("0A000", f'unit "{written}" not supported for type {kind}')
-    if field.startswith("timezone") or (field == "julian" and source.family != "date"):
-        raise not_supported(f"{call.function} of the field {field}", call.position)
-    return field
-
-
-def checked_span_field(function: str, written: str, field: str, source: SqlType) -> str:
-    """Return a field of an interval or a time of day, or raise PostgreSQL's error."""
-    fields = SPAN_FIELDS if source.family == "interval" else TIME_FIELDS
-    if source.family == "timetz":
-        fields = TIME_FIELDS | {"timezone", "timezone_hour", "timezone_minute"}
-    if truncates(function):
-        fields = SPAN_FIELDS - {"epoch"}
-    if field in fields:
-        return field
-    detail = "Months usually have fractional weeks." if truncates(function) and field == "week" else None
-    raise SqlError("0A000", f'unit "{written}" not supported for type {plain_name(source)}', detail=detail)
 
 
 def bucket_call(binder: Binder, node: FunctionCall) -> Expression:
