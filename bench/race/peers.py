@@ -18,12 +18,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-TREE = Path(__file__).resolve().parent.parent.parent
+from bench.environments import TREE, PackagesError, last_line, python_with
+
 PACKAGES = TREE / "bench" / "peers"
 ENVIRONMENTS = TREE / "build" / "peers"
-STAMP = "packages.txt"
 POSTGRES = "postgres"
-INSTALL_S_MAX = 900
 STOP_S_MAX = 20
 # The parts of a time: as the client sees it, and inside the process.
 ROUND_TRIP, INSIDE = "", ", inside"
@@ -39,32 +38,11 @@ def names() -> list[str]:
 
 
 def environment(name: str) -> Path:
-    """Return the Python of a peer's environment, which is made where it is not there or of other
-    packages. Raises PeerError.
-    """
-    packages = PACKAGES / f"{name}.txt"
-    folder = ENVIRONMENTS / name
-    stamp = folder / STAMP
-    python = folder / "bin" / "python"
-    if not stamp.is_file() or stamp.read_text() != packages.read_text():
-        print(f"installing {name} into {folder.relative_to(TREE)}", file=sys.stderr, flush=True)
-        for command in (
-            [sys.executable, "-m", "venv", "--clear", str(folder)],
-            [str(python), "-m", "pip", "install", "--quiet", "--no-input", "-r", str(packages)],
-        ):
-            try:
-                subprocess.run(command, check=True, capture_output=True, text=True, timeout=INSTALL_S_MAX)
-            except subprocess.CalledProcessError as error:
-                raise PeerError(f"its packages cannot be installed: {last_line(error.stderr)}") from error
-            except subprocess.TimeoutExpired as error:
-                raise PeerError(f"its packages were not there after {INSTALL_S_MAX} s") from error
-        stamp.write_text(packages.read_text())
-    return python
-
-
-def last_line(text: str) -> str:
-    """Return what an error says."""
-    return text.strip().rpartition("\n")[2]
+    """Return the Python of a peer's environment. Raises PeerError."""
+    try:
+        return python_with(PACKAGES / f"{name}.txt", ENVIRONMENTS / name)
+    except PackagesError as error:
+        raise PeerError(str(error)) from error
 
 
 class Peer:
