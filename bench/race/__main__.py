@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bench.environments import TREE
 from bench.race import page, peers
 from bench.race.contests import CONTESTS
 from bench.race.measuring import Arena, Sizes
@@ -104,7 +105,7 @@ def run_apart(contest: str, part: str, sizes: Sizes, chosen: Sequence[str], fold
     command = [sys.executable, "-m", "bench.race", contest, "--parts", part, "--here", "--peers", ",".join(chosen)]
     command += ["--runs", str(sizes.runs_count), "--seconds", str(sizes.seconds), "--share", str(sizes.share)]
     # Ctrl-C reaches this process alone, which ends the part in order.
-    process = subprocess.Popen([*command, "--results", str(folder.resolve())], cwd=peers.TREE, process_group=0)
+    process = subprocess.Popen([*command, "--results", str(folder.resolve())], cwd=TREE, process_group=0)
     try:
         code = process.wait(PART_S_MAX)
     except subprocess.TimeoutExpired:

@@ -25,10 +25,11 @@ import duckdb
 
 from bench import wire_clients as clients
 from bench.clients import Client
+from bench.environments import TREE
 from bench.race import numbers, tpch_peers
 from bench.race.measuring import MILLISECONDS, Arena, Measure
 from bench.race.micro import CLICKHOUSE, DUCKDB, rate
-from bench.race.peers import INSIDE, ROUND_TRIP, TREE, Peer
+from bench.race.peers import INSIDE, ROUND_TRIP, Peer
 from bench.race.peers import POSTGRES as POSTGRES_PEER
 from bench.race.servers import ANTUMBRA, UNLOGGED, Ours, antumbra, postgres
 from bench.stream_relation import AWAIT_SPARK, are_equal, copy_file

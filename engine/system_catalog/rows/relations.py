@@ -7,7 +7,7 @@ relations of the catalog itself are among them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from engine.catalog.image import (
@@ -45,7 +45,7 @@ from engine.tables.table_expressions import index_columns
 from sql.bind.readers import has_open_zone
 from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.names.relation_keys import in_temporary_schema, name_of, quoted, schema_of
-from sql.types.datatypes import BOOL, INT8, SqlType
+from sql.types.datatypes import BOOL, INT8, TEXT, SqlType
 from sql.types.records import row_type_oid
 
 KINDS: dict[type, str] = {
@@ -72,7 +72,7 @@ def class_rows(image: CatalogImage) -> list[Row]:
     for entry in image.entries.values():
         description = entry.description
         kind = KINDS[type(entry)]
-        columns = len(SEQUENCE_COLUMNS) if kind == "S" else len(columns_of(entry))
+        columns = len(SEQUENCE_COLUMNS) if kind == "S" else len(columns_of(entry)) + len(dropped_numbers(entry))
         schema = image.schema_oid(description.name)
         row = _class(description.oid, name_of(description.name), kind, schema, columns)
         owner = image.privileges.owner(description.oid)
@@ -200,6 +200,7 @@ def attribute_rows(image: CatalogImage) -> list[Row]:
                 row |= _kept(entry.properties, column.number)
             row["attidentity"] = {"always": "a", "by default": "d"}.get(column.identity or "", "")
             rows.append(row)
+        rows += [_dropped(oid, number) for number in dropped_numbers(entry)]
         if isinstance(entry, TableEntry):
             for key, index in indexes_of(entry):
                 place = part_oid("index", oid, index)
@@ -208,6 +209,23 @@ def attribute_rows(image: CatalogImage) -> list[Row]:
                     kept = stored_key_type(key, number, column.type) if number <= len(key.columns) else None
                     rows.append(row if kept is None else row | {"atttypid": kept, "atttypmod": -1})
     return rows
+
+
+def dropped_numbers(entry: Entry) -> Sequence[int]:
+    """Return the numbers of the columns that a relation had: pg_dump wants all numbers to be
+    there.
+    """
+    if isinstance(entry, StreamEntry):
+        return sorted(entry.stream.dropped)
+    if not isinstance(entry, TableEntry):
+        return ()
+    left = {column.number for column in entry.description.columns}
+    return [number for number in range(1, entry.next_number) if number not in left]
+
+
+def _dropped(relation: int, number: int) -> Row:
+    row = _attribute(relation, f"........pg.dropped.{number}........", number, TEXT.oid, -1, False)
+    return row | {"atttypid": 0, "attisdropped": True, "attcollation": 0}
 
 
 def _kept(properties: Mapping[str, str], number: int) -> Row:
