@@ -44,8 +44,10 @@ QUESTIONS = (
     "SELECT * FROM named ORDER BY name",
     "INSERT INTO visit (city) VALUES (1) RETURNING *",
     "SELECT nextval('counter'), twice(4), obj_description('city'::regclass)",
-    "SELECT attname, atttypid::regtype::text, col_description(attrelid, attnum) FROM pg_attribute "
-    "WHERE attrelid = 'city'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
+    (
+        "SELECT attname, atttypid::regtype::text, col_description(attrelid, attnum) FROM pg_attribute WHERE attnum > 0 "
+        "AND NOT attisdropped AND attrelid = 'city'::regclass ORDER BY attnum"
+    ),
     "SELECT indexdef FROM pg_indexes WHERE tablename = 'city' ORDER BY indexdef",
     "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid IN ('city'::regclass, 'visit'::regclass) ORDER BY 1",
 )

@@ -13,6 +13,7 @@ from sql.bind.expressions.coerce import coerce, fold, unify
 from sql.bind.expressions.operators import no_function, written_call
 from sql.errors import SqlError, not_supported
 from sql.functions.overloads import choose
+from sql.functions.signatures import INTEGERS
 from sql.functions.sketches import SKETCH_FORMS
 from sql.functions.table import AGGREGATES, FUNCTIONS, WINDOW_FUNCTIONS, WITHIN_GROUP
 from sql.parse.syntax import Expression as Syntax
@@ -177,9 +178,11 @@ def known_offset(
 ) -> int | Expression | None:
     if offset is None or isinstance(offset, int):
         return offset
-    if isinstance(offset, Cast) and isinstance(offset.operand, Literal):
-        offset = (fold if unit == "range" else fold_count)(offset.operand, offset.type) or offset
-    if isinstance(offset, Parameter) or (isinstance(offset, Cast) and isinstance(offset.operand, Parameter)):
+    offset = folded(offset)
+    inner: Expression = offset
+    while isinstance(inner, Cast):
+        inner = inner.operand
+    if isinstance(inner, Parameter):
         return offset
     if not isinstance(offset, Literal):
         raise not_supported("a frame offset that is neither a constant nor a parameter", position)
@@ -212,6 +215,19 @@ def refuse_columns(value: Expression, clause: str) -> None:
     column = next(columns_of(value), None)
     if column is not None:
         raise SqlError("42P10", f"argument of {clause} must not contain variables", column.position)
+
+
+def folded(value: Expression) -> Expression:
+    """Return casts of a number, one around the other, as the number that they make."""
+    if not isinstance(value, Cast):
+        return value
+    inner = folded(value.operand)
+    if not isinstance(inner, Literal):
+        return value
+    if inner.value is None:
+        return Literal(None, value.type, value.position)
+    is_count = value.type.family in INTEGERS
+    return (fold_count if is_count else fold)(inner, value.type) or replace(value, operand=inner)
 
 
 def fold_count(literal: Literal, kind: SqlType) -> Literal | None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from sql.bind.expressions.binder import Binder
 from sql.bind.expressions.context import BindContext
 from sql.bind.expressions.scope import Scope
-from sql.bind.expressions.windows import count_argument, fold_count
+from sql.bind.expressions.windows import count_argument, folded
 from sql.bind.queries.finishing import Counts
 from sql.errors import SqlError
 from sql.parse.syntax import Expression as Syntax
 from sql.parse.syntax import Query
-from sql.tree.expressions import Cast, Expression, Literal
+from sql.tree.expressions import Expression, Literal
 
 
 def bind_counts(query: Query, scope: Scope, context: BindContext) -> Counts:
@@ -41,8 +41,7 @@ def count(node: Syntax | None, clause: str, scope: Scope, context: BindContext) 
 
 def checked_count(value: Expression, clause: str) -> Expression | None:
     """Return the count, None for NULL; a negative constant is an error."""
-    if isinstance(value, Cast) and isinstance(value.operand, Literal):
-        value = value.operand if value.operand.value is None else fold_count(value.operand, value.type) or value
+    value = folded(value)
     if not isinstance(value, Literal):
         return value
     if value.value is None:
