@@ -1,4 +1,4 @@
-"""Environments of packages that are none of Antumbra's own: peers of the race, clients of the tests.
+"""Environments of packages that are none of Antumbra's own: peers of the race, clients of tests.
 
 Enters: a file of pinned packages. Leaves: the Python of an environment with exactly these, made
 where it is not there or of other packages.

@@ -55,7 +55,7 @@ PGBENCH_TABLES = "pgbench_accounts, pgbench_branches, pgbench_tellers, pgbench_h
 
 
 def answers(connection: psycopg.Connection[tuple[object, ...]]) -> list[list[tuple[object, ...]]]:
-    """Return what both servers should say, without leaving something behind."""
+    """Return what both servers should say, and leave nothing."""
     with connection.transaction(force_rollback=True):
         found = [connection.execute(question.encode()).fetchall() for question in QUESTIONS]
     connection.execute("SELECT setval('counter', 5), setval('visit_id_seq', 3), setval('visit_k_seq', 3)")
@@ -117,8 +117,8 @@ def test_a_folder_restores_in_parallel(server: AntumbraServer, postgres: Postgre
 
 
 def test_pgbench(server: AntumbraServer) -> None:
-    """Its tables, its three scripts, and eight clients: whose transactions conflict, and are tried
-    again (decision 0049).
+    """Run its three scripts, and eight clients, whose transactions conflict and are tried again
+    (decision 0049).
     """
     address = ["-h", "127.0.0.1", "-p", str(server.port), "-U", "antumbra"]
     run(["pgbench", "-i", "-q", *address, "antumbra"])

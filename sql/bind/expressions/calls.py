@@ -30,7 +30,7 @@ from sql.bind.expressions.operators import (
     with_defaults,
     written_call,
 )
-from sql.bind.expressions.placeholder_columns import MOVE_HINT, SetCall, refuse_sets
+from sql.bind.expressions.placeholder_columns import MOVE_HINT, SetCall, refuse_inside, refuse_sets
 from sql.bind.expressions.session_functions import (
     SEQUENCES,
     SESSION_FUNCTIONS,
@@ -454,9 +454,3 @@ def in_expression(binder: Binder, node: FunctionCall, resolved: Callable[[], Set
         raise SqlError("0A000", f"set-returning functions are not allowed in {binder.clause}", node.position)
     refuse_inside(binder, known, node)
     return virtual.set_function(node.label, call)
-
-
-def refuse_inside(binder: Binder, known: int, node: FunctionCall) -> None:
-    """Raise 0A000 when the arguments of a set-returning function have one, beside `known` ones."""
-    if binder.sets_count > known:
-        raise not_supported("a set-returning function inside another one", node.position)

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from sql.bind.expressions.correlation import Closure
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
+from sql.parse.syntax import FunctionCall
 from sql.tree.expressions import AggregateCall, Column, Expression, Literal, WindowCall
 from sql.tree.relations import Join, OutputColumn, Relation, TableFunction
 from sql.tree.walks import map_expression
@@ -79,6 +80,12 @@ def refuse_sets(binder: Binder, known: int, what: str) -> None:
     if binder.virtual is not None and len(binder.virtual.sets) > known:
         position = binder.virtual.sets[-1][1].position
         raise SqlError("0A000", f"set-returning functions are not allowed in {what}", position, hint=MOVE_HINT)
+
+
+def refuse_inside(binder: Binder, known: int, node: FunctionCall) -> None:
+    """Raise 0A000 when the arguments of a set-returning function have one, beside `known` ones."""
+    if binder.sets_count > known:
+        raise not_supported("a set-returning function inside another one", node.position)
 
 
 def add_sets(relation: Relation, binder: Binder, expressions: list[Expression]) -> tuple[Relation, list[Expression]]:
