@@ -179,7 +179,7 @@ class Prepared:
 
     def _keep_types(self, query: Query, catalog: Catalog, settings: SessionSettings) -> None:
         """Keep the types of the parameters of a query, which is bound anew when it runs."""
-        self.parameter_types = bind_query(query, catalog, settings, self.declared).parameters
+        self.parameter_types = bind_query(query, catalog, settings, self.declared, versions=True).parameters
 
     def _keep(self, bound: BoundInsert | BoundUpdate | BoundDelete) -> None:
         self.bound = bound

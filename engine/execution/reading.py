@@ -9,7 +9,7 @@ depends on time. Must not know the protocol.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol
@@ -36,6 +36,7 @@ from engine.system_catalog.told_forms import told
 from engine.tables.sequence_functions import ANSWERED, SequenceSession, in_session
 from engine.tables.table_transaction import TableTransaction
 from ringbuffer.encode.output_forms import Forms
+from sql.bind.queries.view_versions import rows_of
 from sql.bind.sharing import written_out
 from sql.bind.substitute import substitute_now, substitute_parameters
 from sql.catalog.schemas import SYSTEM_SCHEMAS
@@ -46,7 +47,7 @@ from sql.names.relation_keys import name_of, schema_of
 from sql.settings.settings import Settings
 from sql.tree.expressions import Literal
 from sql.tree.relations import BoundQuery, LockedRead, Relation, Scan, VersionRead
-from sql.tree.walks import scans
+from sql.tree.walks import calls, scans
 from sql.wire import writer
 from views.plan.deferred import in_place_of
 from views.upkeep.refresh import DATA_ERRORS, Reader
@@ -222,6 +223,23 @@ class StatementReader:
             reusable = not tables.changed and all(version <= tables.snapshot for _, version in versions)
         table = told(table, bound.root.schema, self.sequences.context)
         return Reading(Outcome("SELECT #", bound.told, table), views, versions, reusable)
+
+    def version_rows(
+        self, reads: Iterable[VersionRead], relations: frozenset[str], parameters: tuple[Literal, ...]
+    ) -> dict[str, pa.Table]:
+        """Return what reads of versions yield for a statement that writes, by their names.
+
+        Raises as `read`, and 40001 where the catalog has changed meanwhile.
+        """
+        found = {}
+        for one in reads:
+            called = frozenset(name for part in (one.root, one.since) if part is not None for name in calls(part))
+            bound = BoundQuery(rows_of(one), (), relations, stable=True, calls=called, versions=(one,))
+            reading = self.read(bound, parameters)
+            if reading is None or reading.outcome.table is None:
+                raise SqlError("40001", "could not serialize access due to concurrent update")
+            found[one.name] = reading.outcome.table
+        return found
 
     def _version_reads(
         self, bound: BoundQuery, parameters: tuple[Literal, ...]

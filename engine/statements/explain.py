@@ -25,7 +25,9 @@ async def explain_statement(statement: Explain, work: Work) -> Outcome:
     """Tell how a statement is done. Raises the errors of the SELECT before those of options."""
     if statement.wrong is not None:
         if isinstance(statement.statement, Select):
-            bind_query(statement.statement.query, work.image, work.settings.captured(), work.parameter_types)
+            bind_query(
+                statement.statement.query, work.image, work.settings.captured(), work.parameter_types, versions=True
+            )
         raise statement.wrong
     facts = await measured(statement, work) if is_on(statement, "analyze") else None
     scanning, settings = scan_settings(work.settings, work.transaction), work.settings.captured()
@@ -44,7 +46,7 @@ async def measured(statement: Explain, work: Work) -> Measured:
     before = {view: view.upkeep.versions_count for view in work.image.chains}
 
     def bound_to(image: CatalogImage) -> BoundQuery:
-        return bind_query(select.query, image, work.settings.captured(), work.parameter_types)
+        return bind_query(select.query, image, work.settings.captured(), work.parameter_types, versions=True)
 
     began_s = perf_counter()
     image, bound, reading = await read_query(select.text, bound_to, work)

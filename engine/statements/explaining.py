@@ -9,7 +9,7 @@ JSON, or a drawing as DOT.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -32,12 +32,12 @@ from sql.bind.queries.query import bind_query
 from sql.bind.readers import with_zone
 from sql.bind.substitute import substitute_now, substitute_parameters
 from sql.catalog.catalog import SessionSettings
-from sql.names.relation_keys import name_of
+from sql.names.relation_keys import name_of, quoted
 from sql.parse.statements.create_view import CreateView
 from sql.parse.statements.explain import Explain
 from sql.tree.expressions import Literal
 from sql.tree.needed_columns import needed_columns
-from sql.tree.relations import BoundQuery, Relation, Scan
+from sql.tree.relations import BoundQuery, Relation, Scan, VersionRead
 from sql.tree.walks import rewrite_everywhere, scans
 from sql.values.booleans import parse_bool
 from views.codegen.state_size import bytes_per_group, kernel_file_name
@@ -137,7 +137,7 @@ def explain(
     explained, identity, measured = statement.explained, given.identity, given.measured
     if isinstance(explained, CreateView):
         settings = creating_settings(explained, settings.shared())
-    bound = bind_query(explained.query, image, settings, [one.type for one in given.parameters] or None)
+    bound = bind_query(explained.query, image, settings, [one.type for one in given.parameters] or None, versions=True)
     if given.parameters:
         bound = replace(bound, root=substitute_parameters(bound.root, given.parameters))
     if not isinstance(explained, CreateView) or reads_stream(bound, image):
@@ -167,7 +167,8 @@ def explain(
     if measured is not None:
         facts |= {entry.chain: measured.facts[entry.chain.name] for entry in entries}
     over, wholes = with_whole_views(with_now(bound, scanning), bound.relations, image)
-    over = labelled(over, image)
+    over = labelled(over, image, bound.versions)
+    bound = replace(bound, root=labelled(bound.root, image, bound.versions))
     by_key = {} if measured is not None else point_facts(bound, image, engines.points)
     if form != "text":
         facts_of_all = only_relation(bound.root) | by_key | ({} if measured is None else measured.counted)
@@ -184,6 +185,8 @@ def explain(
         if entry.zone
     ]
     lines += [line for whole in wholes for line in whole_lines(whole, how)]
+    for one in bound.versions:
+        lines += [f"Read before, {version_label(one)}:", *("  " + line for line in relation_lines(one.root))]
     if measured is not None or verbose:
         for view, known in facts.items():
             lines += plan_lines(view.plan, [running(view, known, verbose)], engines.upper)
@@ -220,13 +223,22 @@ def with_now(bound: BoundQuery, scanning: ScanSettings) -> Relation:
     return substitute_now(bound.root, scanning.now_us) if bound.stable else bound.root
 
 
-def labelled(root: Relation, image: CatalogImage) -> Relation:
-    """Return a query with the names of states as people read them."""
+def version_label(read: VersionRead) -> str:
+    """Return a read of a version of a view as people read it."""
+    what = "version of" if read.since is None else "changes of"
+    return f"{what} view {quoted(name_of(read.view))}"
+
+
+def labelled(root: Relation, image: CatalogImage, versions: Iterable[VersionRead] = ()) -> Relation:
+    """Return a query with the names of states, and of reads of versions, as people read them."""
+    read = {one.name: version_label(one) for one in versions}
 
     def named(node: Relation) -> Relation:
         state = image.state(node.name) if isinstance(node, Scan) else None
         if isinstance(node, Scan) and state is not None and state.chain.identity.number is not None:
             return replace(node, name=state.chain.label)
+        if isinstance(node, Scan) and node.name in read:
+            return replace(node, name=read[node.name])
         return node
 
     return rewrite_everywhere(root, named)

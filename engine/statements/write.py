@@ -120,7 +120,10 @@ def write_bound(statement: Write, image: CatalogImage, bound: BoundWrite, work: 
             hint="Keep the query's rows with CREATE TABLE AS, and insert from the table.",
         )
     bound = settled(bound, work.parameters, now_us)
-    roots, inputs = work.reader(image).scan_inputs(bound.relations, queries_of(bound))
+    reader = work.reader(image)
+    versions = reader.version_rows(bound.versions, bound.relations, work.parameters)
+    roots, inputs = reader.scan_inputs(bound.relations, queries_of(bound))
+    inputs |= versions
     work.threads.check_cancelled()
     if isinstance(statement, LiteralInsert):
         inputs |= statement.inputs

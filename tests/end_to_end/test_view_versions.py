@@ -130,10 +130,9 @@ REFUSED = {
     "SELECT version_of(name) FROM named": "42883",
     "CREATE VIEW w AS SELECT * FROM changes_of('sums', since => 5)": "0A000",
     "CREATE VIEW w AS SELECT version_of('sums')": "0A000",
-    "INSERT INTO named SELECT k FROM changes_of('sums', since => 5)": "0A000",
+    "INSERT INTO named SELECT k FROM changes_of('sums', since => 5)": "55000",
     "UPDATE named SET id = version_of('sums')": "0A000",
     "CREATE TABLE w AS SELECT version_of('sums')": "0A000",
-    "EXPLAIN SELECT version_of('sums')": "0A000",
     "SUBSCRIBE TO (SELECT version_of('sums'))": "0A000",
     "SELECT version_of('of_stream')": "0A000",
     "SELECT version_of('sums') OVER ()": "42883",
@@ -174,3 +173,28 @@ def test_rows_that_depend_on_their_reader_are_versions_of_its_own(server: Antumb
         ours.execute("DELETE FROM times")
         assert texts(other, f"SELECT * FROM changes_of('days', since => {since})") == [("delete", "2020-01-02")]
     ours.execute("DROP VIEW days; DROP TABLE times")
+
+
+def test_changes_go_into_tables_and_streams(ours: Connection) -> None:
+    ours.execute("INSERT INTO seen (k, v) VALUES (1, 5), (2, 6)")
+    first = number(ours, "sums")
+    ours.execute("CREATE TABLE kept (version bigint, change text, k int, old bigint, new bigint)")
+    ours.execute("CREATE FOREIGN TABLE told (k int, new bigint) SERVER stream")
+    ours.execute("CREATE VIEW counted AS SELECT count(*) AS n, sum(new) AS s FROM told")
+    ours.execute("INSERT INTO seen (k, v) VALUES (1, 5), (3, 7)")
+    changes = "SELECT {} FROM changes_of('sums', since => {})"
+    items = "version_of('sums'), change, k, old_v, new_v"
+    ours.execute(f"INSERT INTO kept {changes.format(items, first)}".encode())
+    ours.execute(f"INSERT INTO told {changes.format('k, new_v', '%s')}".encode(), (first,), prepare=True)
+    assert texts(ours, "SELECT change, k, old, new FROM kept ORDER BY k") == [
+        ("update", "1", "5", "10"),
+        ("insert", "3", "None", "7"),
+    ]
+    assert texts(ours, "SELECT DISTINCT version FROM kept") == [(str(number(ours, "sums")),)]
+    assert texts(ours, "SELECT n, s FROM counted") == [("2", "17")]
+    ours.execute("INSERT INTO kept (version) VALUES (version_of('sums'))")
+    assert texts(ours, "SELECT count(DISTINCT version), count(*) FROM kept") == [("1", "3")]
+    plan = texts(ours, f"EXPLAIN {changes.format(items, first)}")
+    assert any("changes of view sums" in line for (line,) in plan), plan
+    assert texts(ours, f"EXPLAIN ANALYZE {changes.format(items, first)}")
+    ours.execute("DROP TABLE kept; DROP FOREIGN TABLE told CASCADE")

@@ -60,7 +60,7 @@ def bind_version(node: FunctionCall, context: BindContext) -> Expression:
     if node.over is not None or node.filter is not None or node.distinct or node.star or len(node.arguments) != 1:
         raise misused(node)
     read = version_read(node, None, context)
-    return Subquery("scalar", Scan(read.name, "rows", (NUMBER,)), (), INT8, position=node.position, text=node.text)
+    return Subquery("scalar", rows_of(read), (), INT8, position=node.position, text=node.text)
 
 
 def bind_changes(item: FunctionTable, context: BindContext) -> tuple[Relation, Scope]:
@@ -76,8 +76,12 @@ def bind_changes(item: FunctionTable, context: BindContext) -> tuple[Relation, S
     if given is None:
         raise misused(node)
     read = version_read(node, given, context)
-    relation = Scan(read.name, "rows", changes_schema(read.root.schema, read.keys))
-    return named_table(item, item.alias or node.label, relation, False)
+    return named_table(item, item.alias or node.label, rows_of(read), False)
+
+
+def rows_of(read: VersionRead) -> Scan:
+    """Return the scan of what a read of a version yields: a number, or changes."""
+    return Scan(read.name, "rows", (NUMBER,) if read.since is None else changes_schema(read.root.schema, read.keys))
 
 
 def changes_schema(rows: Schema, keys: tuple[int, ...] | None) -> Schema:

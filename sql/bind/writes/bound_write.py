@@ -11,7 +11,7 @@ from sql.bind.queries.locking import locked_reads
 from sql.bind.sharing import settled
 from sql.bind.writes.write_target import reads_columns
 from sql.catalog.catalog import RelationDescription
-from sql.tree.relations import LockedRead, Project, Relation
+from sql.tree.relations import LockedRead, Project, Relation, VersionRead
 from sql.tree.walks import scans
 from sql.types.datatypes import SqlType
 
@@ -30,6 +30,7 @@ class BoundWrite:
         needed: the letters of the privileges that it takes to do this to `relation`, as
             PostgreSQL's access lists have them.
         functions: as of a BoundQuery, those below views among them.
+        versions: reads of views as versions before it writes.
     """
 
     relation: RelationDescription
@@ -42,6 +43,7 @@ class BoundWrite:
     named: frozenset[str]
     needed: str
     functions: frozenset[tuple[str, int]]
+    versions: tuple[VersionRead, ...] = ()
 
 
 Write = TypeVar("Write", bound=BoundWrite)
@@ -73,7 +75,9 @@ def bound_write(
     if returning is not None:
         returning = settled_tree(returning, context)
     locked = locked_reads(context, source, returning, updates)
-    roots = (source, returning, updates, *(one.root for one in locked))
+    versions = tuple(context.versions or ())
+    below = (part for one in versions for part in (one.root, one.since))
+    roots = (source, returning, updates, *(one.root for one in locked), *below)
     shown = tuple(item for _, item in returning.items) if isinstance(returning, Project) else ()
     return kind(
         relation=relation,
@@ -83,10 +87,11 @@ def bound_write(
         relations=frozenset(
             one.name for root in roots if root is not None for one in scans(root) if one.kind != "rows"
         ),
-        stable=context.stable,
+        stable=context.stable or bool(versions),
         locked=locked,
         named=frozenset(context.named),
         needed=needed + "r" * (reads or reads_columns(relation, *shown)),
         functions=context.references.every,
+        versions=versions,
         **own,
     )

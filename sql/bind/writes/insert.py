@@ -66,7 +66,7 @@ def bind_insert(
     parameter_types: Sequence[SqlType | None] | None = None,
 ) -> BoundInsert:
     """Return the typed rows of an INSERT into a stream or a table."""
-    context = BindContext(catalog, settings, ParameterTypes(parameter_types), QUERIES)
+    context = BindContext(catalog, settings, ParameterTypes(parameter_types), QUERIES, versions=[])
     with common_tables(statement.common_tables, context):
         relation = target_relation(statement.name, statement.name_position, catalog, settings, "insert into")
         targets = target_columns(statement, relation)
@@ -92,6 +92,8 @@ def bind_insert(
         updates, needed = settled_tree(conflict.updates, context), "aw"
         conflict = replace(conflict, updates=updates)
     reads = conflict is not None and conflict.reads
+    if context.states:
+        raise not_supported("states_of in INSERT", hint="Keep its rows with COPY (SELECT ...) TO a file.")
     return bound_write(
         BoundInsert, context, relation, source, returning, needed, reads, updates,
         targets=targets, conflict=conflict, given=given,
