@@ -143,9 +143,7 @@ def explain(
     if not isinstance(explained, CreateView) or reads_stream(bound, image):
         identity.require(image, bound)
     told = replacing_lines(explained, bound, image, settings) if isinstance(explained, CreateView) else []
-    made = None
-    if isinstance(explained, CreateView):
-        made = defined_transform(explained, bound, image, settings, replaced_view(explained, image))
+    made = explained_transform(explained, bound, image, settings)
     if made is not None:
         return [*transform_lines(made, image), *("  " + line for line in relation_lines(bound.root))]
     form = statement.options.get("format", "text")
@@ -185,8 +183,7 @@ def explain(
         if entry.zone
     ]
     lines += [line for whole in wholes for line in whole_lines(whole, how)]
-    for one in bound.versions:
-        lines += [f"Read before, {version_label(one)}:", *("  " + line for line in relation_lines(one.root))]
+    lines += version_lines(bound)
     if measured is not None or verbose:
         for view, known in facts.items():
             lines += plan_lines(view.plan, [running(view, known, verbose)], engines.upper)
@@ -221,6 +218,23 @@ def point_facts(bound: BoundQuery, image: CatalogImage, points: PointReads) -> d
 def with_now(bound: BoundQuery, scanning: ScanSettings) -> Relation:
     """Return a query with the time of the statement: the engines know no now()."""
     return substitute_now(bound.root, scanning.now_us) if bound.stable else bound.root
+
+
+def explained_transform(
+    explained: object, bound: BoundQuery, image: CatalogImage, settings: SessionSettings
+) -> ViewEntry | None:
+    """Return the transform that a statement would make, None for any other statement."""
+    if not isinstance(explained, CreateView):
+        return None
+    return defined_transform(explained, bound, image, settings, replaced_view(explained, image))
+
+
+def version_lines(bound: BoundQuery) -> list[str]:
+    """Return the reads of versions that come before a query."""
+    found: list[str] = []
+    for one in bound.versions:
+        found += [f"Read before, {version_label(one)}:", *("  " + line for line in relation_lines(one.root))]
+    return found
 
 
 def version_label(read: VersionRead) -> str:
