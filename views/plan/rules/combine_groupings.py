@@ -90,7 +90,8 @@ def is_combined(call: AggregateCall) -> bool:
     """Return whether an aggregate can be made of those of finer groups."""
     if call.distinct and call.function in STATISTICS and not call.order_by:
         return True
-    if call.order_by or call.function not in COMBINED:
+    if call.order_by or call.function not in COMBINED or (call.distinct and len(call.arguments) > 1):
+        # Finer groups have a key of their own for a value, and none for a pair.
         return False
     if call.function in ("sum", "avg"):
         family = call.arguments[0].type.family
