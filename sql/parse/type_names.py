@@ -30,6 +30,7 @@ CHARACTERS_MAX = 10_485_760
 # Types of PostgreSQL that are refused by name; other names do not exist.
 REFUSED = frozenset(
     """
+    int4multirange int8multirange nummultirange tsmultirange tstzmultirange datemultirange
     bit box circle hstore int4range int8range jsonpath line lseg macaddr macaddr8 money numrange path
     point polygon record regconfig regdictionary tsquery tsrange tstzrange daterange tsvector txid_snapshot varbit xml
     """.split()
