@@ -16,7 +16,8 @@ from functools import partial
 
 import pyarrow as pa
 
-from engine.catalog.image import StreamEntry, TableEntry
+from engine.catalog.image import CatalogImage, StreamEntry, TableEntry
+from engine.execution.identity import Identity
 from engine.execution.work import Work
 from engine.ingest.file_rows import FileRows
 from engine.ingest.insert import InsertTarget, make_target
@@ -31,6 +32,7 @@ from ringbuffer.memory.error_codes import RowError
 from ringbuffer.ring.ring import OverwrittenError
 from sql.bind.queries.query import bind_query
 from sql.bind.writes.insert import BoundInsert, bind_insert
+from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import as_written, name_of, schema_of
 from sql.parse.parse import parse
@@ -203,15 +205,17 @@ def new_backfill(statement: CreateView, bound: BoundQuery, work: Work) -> Backfi
     """
     assert statement.backfill is not None
     work.require_alone("CREATE VIEW WITH (backfill)")
-    image = work.image
-    streams = {scan.name for scan in scans(bound.root) if isinstance(image.entries.get(scan.name), StreamEntry)}
-    if len(streams) != 1:
-        raise not_supported("a backfill of a view that reads several streams")
-    (name,) = streams
-    entry = image.entries[name]
-    assert isinstance(entry, StreamEntry)
-    progress = Progress(work.settings.captured().process_id, statement.name, name)
+    entry = filled_stream(bound, work.image)
+    progress = Progress(work.settings.captured().process_id, statement.name, entry.description.name)
     return Backfill(entry, rows_of(statement.backfill, entry, work), work, progress)
+
+
+def filled_stream(bound: BoundQuery, image: CatalogImage) -> StreamEntry:
+    """Return the stream of a view, whose rows those of a backfill are to be like. Raises 0A000."""
+    found = [entry for scan in scans(bound.root) if isinstance(entry := image.entries.get(scan.name), StreamEntry)]
+    if len({entry.description.name for entry in found}) != 1:
+        raise not_supported("a backfill of a view that reads several streams")
+    return found[0]
 
 
 def rows_of(text: str, stream: StreamEntry, work: Work) -> TableRows | FileRows:
@@ -224,23 +228,31 @@ def rows_of(text: str, stream: StreamEntry, work: Work) -> TableRows | FileRows:
             return make_target(stream, places, work.server.engines.tables, now_us, settings.time_zone)
 
         return FileRows(text, work.server.config, target, now_us, settings.time_zone, settings.input_styles)
+    return TableRows(stream, bound_rows(text, stream, work.image, settings.captured(), work.identity), work)
+
+
+def bound_rows(
+    text: str, stream: StreamEntry, image: CatalogImage, settings: SessionSettings, identity: Identity
+) -> BoundInsert:
+    """Return the rows of a table or query as those of an INSERT into the columns of their names.
+
+    Raises 42501, and the errors of the option, which are not of the statement's text.
+    """
     try:
-        return TableRows(stream, bound_rows(text, stream.description.name, work), work)
+        return _bound(text, stream.description.name, image, settings, identity)
     except SqlError as error:
-        # Of the option, and not of the statement.
         error.position = None
         error.hint = error.hint or HINT
         raise
 
 
-def bound_rows(text: str, stream: str, work: Work) -> BoundInsert:
-    """Return the rows of a table or query as those of an INSERT into the columns of their names."""
+def _bound(text: str, stream: str, image: CatalogImage, settings: SessionSettings, identity: Identity) -> BoundInsert:
     statements = parse(text if is_query(text) else f"TABLE {text}")
     if len(statements) != 1 or not isinstance(statements[0], Select):
         raise SqlError("22023", f'invalid value for option "backfill": "{text}"')
-    image, settings, query = work.image, work.settings.captured(), statements[0].query
+    query = statements[0].query
     found = bind_query(query, image, settings)
-    work.identity.require(image, found)
+    identity.require(image, found)
     for relation in sorted(found.relations):
         if not isinstance(image.entries.get(relation), TableEntry):
             raise not_supported(f'a backfill from a relation that is no table, as "{name_of(relation)}",', hint=HINT)

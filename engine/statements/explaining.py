@@ -24,6 +24,7 @@ from engine.scans.query_view_cache import over_groups, with_whole_views
 from engine.scans.scans import ScanSettings, is_folded, streams_among
 from engine.scans.table_rows import TableKey
 from engine.scans.upper import is_for_spark, is_work
+from engine.statements.backfill import bound_rows, filled_stream
 from engine.statements.explain_analyze import SHARED, Facts, facts_now, ms
 from engine.streams.stream import Stream
 from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
@@ -134,7 +135,7 @@ def explain(
 
     The form JSON is a single string, in which a line break is one.
     """
-    explained, identity, measured = statement.explained, given.identity, given.measured
+    explained, identity, measured, own = statement.explained, given.identity, given.measured, settings
     if isinstance(explained, CreateView):
         settings = creating_settings(explained, settings.shared())
     bound = bind_query(explained.query, image, settings, [one.type for one in given.parameters] or None, versions=True)
@@ -154,6 +155,8 @@ def explain(
         plan, strands = planned_drafts(drafts, how)
         if form != "text":
             return in_form(form, shown_plan(plan, strands, engines.upper, above_in(how, {})), None)
+        if explained.backfill is not None and explained.file is None:
+            bound_rows(explained.backfill, filled_stream(bound, image), image, own, identity)
         if explained.backfill is not None and (explained.reset or not told):
             told.append(f"Counts first, as if they were inserted into the stream, the rows of: {explained.backfill}")
         told += above_lines(plan, strands, drafts.notices, how)

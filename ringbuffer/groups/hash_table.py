@@ -173,6 +173,12 @@ class GroupTable:
         self.heap = heap
         self._locate_heap()
 
+    def exchange_heap(self, heap: npt.NDArray[np.uint8], used: int) -> None:
+        """Go on with another heap, of which `used` bytes are the strings of the rows."""
+        self.heap = heap
+        self.control[HEAP_USED] = used
+        self._locate_heap()
+
     def _locate_heap(self) -> None:
         self.control[HEAP_MAX] = len(self.heap)
         self.control[HEAP_ADDRESS] = self.heap.ctypes.data

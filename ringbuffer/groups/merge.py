@@ -24,6 +24,7 @@ from ringbuffer.groups.aggregates import (
     bit_and,
     bit_or,
     bit_xor,
+    copy_memory,
     from_bits,
     is_special_sum,
     list_room,
@@ -71,6 +72,11 @@ from ringbuffer.groups.registers import merge_registers
 from ringbuffer.groups.sketches import combination_room, combine
 from ringbuffer.memory.columns import INLINE_BYTES_MAX, LENGTH_MASK
 
+# A heap is written anew when it has more than so many times the bytes of its strings, and not
+# less than so many bytes. Lists have four times theirs.
+LEFT_SHARE = 6
+REWRITTEN_BYTES_MIN = 1 << 14
+
 COUNT = int(State.COUNT)
 SUM_INTEGER = int(State.SUM_INTEGER)
 SUM_NUMERIC = int(State.SUM_NUMERIC)
@@ -111,7 +117,7 @@ def merge_tables(target: GroupTable, source: GroupTable, program: Program) -> No
     """
     # Each string of the source is copied at most once, so with this much room the kernel needs no
     # check but for lists, which grow.
-    target.grow_heap(int(source.control[HEAP_USED]))
+    make_room(target, int(source.control[HEAP_USED]), program)
     _merge(target, source, source.rows, source.groups_count, program)
     add_counters(target, source)
 
@@ -125,8 +131,28 @@ def merge_partition(target: GroupTable, source: GroupTable, rows: Words, program
     if count == 0:
         return
     if source.control[HEAP_USED]:
-        target.grow_heap(long_bytes(rows, count, program, target.layout))
+        make_room(target, long_bytes(rows, count, program, target.layout), program)
     _merge(target, source, rows, count, program)
+
+
+def make_room(table: GroupTable, free_bytes: int, program: Program) -> None:
+    """Make room for at least `free_bytes` more bytes of strings.
+
+    A heap that would have to grow, and is mostly room that strings have left which were replaced by
+    longer ones, is written anew: so it has a bounded multiple of what is in it.
+    """
+    used = int(table.control[HEAP_USED])
+    if used + free_bytes > len(table.heap) and used >= REWRITTEN_BYTES_MIN:
+        rows = table.rows[: table.groups_count * table.layout.row_words]
+        live = long_bytes(rows, table.groups_count, program, table.layout)
+        if live * LEFT_SHARE < used:
+            heap = table.zeros(max(2 * live + free_bytes, REWRITTEN_BYTES_MIN), np.uint8)
+            moved = gather_strings(
+                rows, table.groups_count, program, table.layout, table.heap.ctypes.data, heap.ctypes.data
+            )
+            assert moved == live
+            table.exchange_heap(heap, moved)
+    table.grow_heap(free_bytes)
 
 
 def add_counters(target: GroupTable, source: GroupTable) -> None:
@@ -144,7 +170,7 @@ def _merge(target: GroupTable, source: GroupTable, rows: Words, count: int, prog
         if start == count:
             break
         if target.control[HEAP_NEEDED]:
-            target.grow_heap(int(target.control[HEAP_NEEDED]))
+            make_room(target, int(target.control[HEAP_NEEDED]), program)
         else:
             target.grow_rows()
 
@@ -160,6 +186,7 @@ def warm_up_merging() -> None:
     target.grow_rows()
     program = np.array([(COUNT, 3, 3)], dtype=np.int64)
     merge_tables(target, source, program)
+    gather_strings(source.rows, 1, program, layout, source.heap.ctypes.data, target.heap.ctypes.data)
     source.control[HEAP_USED] = 1
     rows, starts = rows_by_partition(source)
     merge_partition(target, source, rows[: starts[-1]], program)
@@ -285,6 +312,49 @@ def long_bytes(rows: Words, count: int, program: Program, layout: TableLayout) -
                 total += long_length(rows[row + program[step, 1]])
             step += 1
     return total
+
+
+@kernel
+def gather_strings(rows: Words, count: int, program: Program, layout: TableLayout, source_heap: int, heap: int) -> int:
+    """Copy the long strings of `count` rows from one heap to the beginning of another, both given
+    by their addresses, and return how many bytes they have. No place has room to grow then.
+    """
+    _, entry_words, row_words, text_mask = layout
+    used = 0
+    for row in range(0, count * row_words, row_words):
+        for word in range(entry_words - 1):
+            if (text_mask >> word) & 1:
+                used = gather_string(rows, row + 1 + word, source_heap, heap, used)
+        step = 0
+        while step < len(program):
+            kind = program[step, 0] & STATE_MASK
+            if kind == FIRST:
+                rows_max, width = program[step, 0] >> STATE_BITS & ROWS_MASK, program[step, 0] >> WIDTH_SHIFT
+                for value in range(step + 1, step + 1 + program[step, 2]):
+                    if is_kept_text(program[value, 0]):
+                        for number in range(max(rows_max, 1)):
+                            at = row + program[value, 1] + number * width
+                            used = gather_string(rows, at, source_heap, heap, used)
+                step += program[step, 2]
+            elif kind in (MIN_TEXT, MAX_TEXT, MIN_STORED, MAX_STORED, REGISTERS):
+                used = gather_string(rows, row + program[step, 1], source_heap, heap, used)
+            elif kind == LIST or QUANTILES <= kind <= TOP:
+                at = row + program[step, 1]
+                used = gather_string(rows, at, source_heap, heap, used)
+                if rows[at + 2] != TOO_LONG:
+                    rows[at + 2] = long_length(rows[at])
+            step += 1
+    return used
+
+
+@kernel
+def gather_string(rows: Words, at: int, source_heap: int, heap: int, used: int) -> int:
+    """Copy a string, if it is long, to a heap that has so many bytes; return how many it has then."""
+    length = long_length(rows[at])
+    if length != 0:
+        copy_memory(heap + used, source_heap + rows[at + 1], length)
+        rows[at + 1] = used
+    return used + length
 
 
 @kernel

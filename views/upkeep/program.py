@@ -26,6 +26,7 @@ from ringbuffer.groups.hash_table import (
 )
 from ringbuffer.groups.join_table import JoinTable
 from ringbuffer.groups.known_groups import StateSize
+from ringbuffer.groups.merge import make_room
 from ringbuffer.memory.columns import Morsel
 from ringbuffer.memory.error_codes import COMPUTED, RowError
 from sql.catalog.catalog import ARRIVAL
@@ -176,7 +177,7 @@ class StreamProgram:
             start = self._call(morsel, start, True, now_us, control, table.slots, table.rows, arrays)
             if start < count and self._can_go_on(control, start, morsel, now_us):
                 if needed_bytes(control):
-                    table.grow_heap(needed_bytes(control))
+                    make_room(table, needed_bytes(control), self.merge_steps)
                 else:
                     table.grow_rows()
         control[ROWS_IN] += count

@@ -91,6 +91,8 @@ def test_what_is_refused(server: Server, text: str, state: str) -> None:
     assert any(line.startswith(f"E ERROR {state}") for line in answers), answers
     assert server.rows("SELECT * FROM v ORDER BY k") == before
     assert server.client.ask("SELECT m FROM v")[0].startswith("E ERROR 42703")
+    if state != "22012":
+        assert server.client.ask(f"EXPLAIN {text}")[0].startswith(f"E ERROR {state}"), "it is told before"
     server.client.run("BEGIN")
     answers = server.client.ask(f"CREATE OR REPLACE VIEW v WITH (backfill = old) AS {NEW} FROM s GROUP BY k")
     assert any(line.startswith("E ERROR 25001") for line in answers)

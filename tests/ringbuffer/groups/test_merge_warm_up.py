@@ -16,6 +16,7 @@ COMPILED: tuple[Any, ...] = (
     merge.merge_rows,
     merge.merge_state,
     merge.long_bytes,
+    merge.gather_strings,
     hash_table.find_group,
     hash_table.prefetch_row,
     hash_table.prefetch_slot,
