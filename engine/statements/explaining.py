@@ -155,10 +155,7 @@ def explain(
         plan, strands = planned_drafts(drafts, how)
         if form != "text":
             return in_form(form, shown_plan(plan, strands, engines.upper, above_in(how, {})), None)
-        if explained.backfill is not None and explained.file is None:
-            bound_rows(explained.backfill, filled_stream(bound, image), image, own, identity)
-        if explained.backfill is not None and (explained.reset or not told):
-            told.append(f"Counts first, as if they were inserted into the stream, the rows of: {explained.backfill}")
+        told += backfill_lines(explained, bound, image, own, identity, bool(told))
         told += above_lines(plan, strands, drafts.notices, how)
         return [*told, *plan_lines(plan, strands, engines.upper)]
     if uses_sequences(bound.root):
@@ -195,6 +192,27 @@ def explain(
     if measured is not None:
         lines += [f"{name}: {value}" for name, value in measured.summary.items()]
     return lines
+
+
+def backfill_lines(
+    statement: CreateView,
+    bound: BoundQuery,
+    image: CatalogImage,
+    settings: SessionSettings,
+    identity: Identity,
+    goes_on: bool,
+) -> list[str]:
+    """Return the line about a backfill, whose rows a new view counts first.
+
+    goes_on: the view goes on with what it has counted. Raises the errors of the backfill's query.
+    """
+    if statement.backfill is None:
+        return []
+    if statement.file is None:
+        bound_rows(statement.backfill, filled_stream(bound, image), image, settings, identity)
+    if goes_on and not statement.reset:
+        return []
+    return [f"Counts first, as if they were inserted into the stream, the rows of: {statement.backfill}"]
 
 
 def point_facts(bound: BoundQuery, image: CatalogImage, points: PointReads) -> dict[str, object]:

@@ -349,7 +349,7 @@ def gather_strings(rows: Words, count: int, program: Program, layout: TableLayou
 
 @kernel
 def gather_string(rows: Words, at: int, source_heap: int, heap: int, used: int) -> int:
-    """Copy a string, if it is long, to a heap that has so many bytes; return how many it has then."""
+    """Copy a string, if it is long, to a heap of so many bytes; return how many it has then."""
     length = long_length(rows[at])
     if length != 0:
         copy_memory(heap + used, source_heap + rows[at + 1], length)
