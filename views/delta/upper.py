@@ -29,7 +29,9 @@ from views.model.definition import ViewDefinition
 from views.model.nodes import StreamPipeline
 from views.model.plan import Plan
 from views.model.properties import is_ungrouped, stream_path
-from views.model.text import aggregate_text, expression_text
+from views.model.steps import pipeline_expressions
+from views.model.text import aggregate_text, expression_text, identifier
+from views.model.trees import columns_of
 from views.plan.checks import check_heights, check_shape, check_sources, check_stream, check_upper
 from views.plan.deferred import LEAF, above_finished
 from views.plan.hand_over import is_same_for_all
@@ -160,6 +162,11 @@ def _require_additive(stream: StreamPipeline) -> None:
     """
     if computed := computed_columns(stream):
         raise NoDeltaError(f"no kernel evaluates {expression_text(computed[0])}")
+    read = {index for part in pipeline_expressions(stream) for index in columns_of(part)}
+    for index, column in enumerate(stream.input):
+        if index in read and column.type.is_variable_numeric:
+            # A stream's kernel reads such a column in the form in which streams store it.
+            raise NoDeltaError(f"{identifier(column.name)} is a numeric of no fixed scale")
     grouping = make_grouping(stream)
     for key in grouping.keys:
         if key.shown_word is not None:
