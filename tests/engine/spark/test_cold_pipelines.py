@@ -71,7 +71,7 @@ def test_few_groups_do_not_wait_for_spark(world: World, spark: ColdSpark) -> Non
     assert client.rows(READ) == ["D [b'1', b'1']", "D [b'2', b'1']"]
     assert spark.starts == 1, "it is started for the next reader"
     assert client.rows(COUNTED) == ["D [b'1', b'1']"]
-    shown = "\n".join(client.rows("EXPLAIN ANALYZE SELECT * FROM v"))
+    shown = "\n".join(client.rows("EXPLAIN (ANALYZE, VERBOSE) SELECT * FROM v"))
     assert "While Spark is not there:" in shown
     assert f"DuckDB runs it for fewer than {GROUPS_MAX} groups" in shown
     client.run("INSERT INTO s VALUES (3)")
