@@ -338,6 +338,22 @@ def signed(state: bytes) -> bytes:
     return state[:-4] + struct.pack("<I", crc32(state[:-4]))
 
 
+def test_a_list_that_says_to_be_too_long_is_not_read(server: Server) -> None:
+    client = server.client
+    client.run("CREATE VIEW lists AS SELECT k, array_agg(x) AS xs FROM s GROUP BY k", "CREATE TABLE bad (state bytea)")
+    client.run("INSERT INTO s VALUES (1, 1, 'a'), (1, 2, 'a'), (1, 3, 'a')")
+    (line,) = copied(client, "COPY (SELECT state FROM state_of('lists')) TO STDOUT").splitlines()
+    changed = bytearray(bytes.fromhex(line.decode().removeprefix("\\\\x")))
+    # Null mask, key, count, the two words of the string, the bytes of its place; then the string.
+    at = HEAD_BYTES + 8 * 5
+    changed[at : at + 8] = b"\xff" * 8
+    changed[at + 8 : -4] = bytes(len(changed) - at - 12)
+    client.run(f"INSERT INTO bad VALUES ('\\x{signed(bytes(changed)).hex()}')", "SELECT import_state('lists', 'bad')")
+    (answer,) = (line for line in client.ask("SELECT * FROM lists") if line.startswith("E "))
+    assert "XX000" not in answer
+    server.world.close()
+
+
 def test_hostile_bytes_are_refused_or_are_values(tmp_path: Path) -> None:
     """Words changed at random, under a right checksum: the server refuses them by name, or can be
     read.

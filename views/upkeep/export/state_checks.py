@@ -158,7 +158,9 @@ class _Check:
             self.texts(word, kind, counted)
         elif state is State.LIST:
             assert kind is not None
-            self.texts(word, array_of(kind), counted & (rows[:, word + 2] != TOO_LONG))
+            # Nobody is shown a list that is too long.
+            rows[rows[:, word + 2] == TOO_LONG, word : word + 2] = 0
+            self.texts(word, array_of(kind), counted)
 
     def first(self, first: FirstRow, slot: InputSlot) -> None:
         """Check the first rows of groups."""
