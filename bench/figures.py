@@ -74,11 +74,11 @@ def report(figures: Sequence[Figure], checksum: str, runs_count: int) -> str:
     return "\n".join(lines)
 
 
-def write_report(text: str, section: str) -> None:
-    """Put a report into bench/README.md, between the marks of its section."""
+def write_report(text: str, section: str, page: Path = README) -> None:
+    """Put a report into bench/README.md, or another page, between the marks of its section."""
     begin, end = f"<!-- {section}: begin -->", f"<!-- {section}: end -->"
-    before, rest = README.read_text().split(begin)
-    README.write_text(f"{before}{begin}\n{text}\n{end}{rest.split(end)[1]}")
+    before, rest = page.read_text().split(begin)
+    page.write_text(f"{before}{begin}\n{text}\n{end}{rest.split(end)[1]}")
 
 
 def machine() -> str:

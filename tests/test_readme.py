@@ -1,5 +1,5 @@
-"""The README's session, pasted into psql line by line: each block of SQL gives the text that
-follows it.
+"""The README's session, and what the guide adds to it, pasted into psql line by line: each block of
+SQL gives the text that follows it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,14 @@ import pytest
 
 from tests.oracle.antumbra import AntumbraServer
 
-README = Path(__file__).parents[1] / "README.md"
-BLOCKS = re.findall(r"```sql\n(.*?)```\n\n```text\n(.*?)```", README.read_text(), re.DOTALL)
+HOUSE = Path(__file__).parents[1]
+README = HOUSE / "README.md"
+GUIDE = sorted((HOUSE / "docs" / "guide").glob("*.md"))
+BLOCKS = [
+    block
+    for page in (README, *GUIDE)
+    for block in re.findall(r"```sql\n(.*?)```\n\n```text\n(.*?)```", page.read_text(), re.DOTALL)
+]
 
 
 @pytest.mark.slow

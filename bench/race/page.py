@@ -1,4 +1,5 @@
-"""The tables and drawings of the race in bench/README.md, made of bench/results/*.json alone.
+"""The tables and drawings of the race in bench/README.md, and a few of its lines in the README of
+the house, made of bench/results/*.json alone.
 
 What the values of a contest are is told by the first lines of its module.
 """
@@ -12,12 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.charts import bars
-from bench.figures import write_report
+from bench.figures import README, write_report
 from bench.race.contests import CONTESTS
 from bench.race.measuring import MILLISECONDS, Series
 from bench.race.results import FOLDER, Results
 from bench.race.servers import ANTUMBRA
-from bench.race.targets import TARGETS
+from bench.race.targets import SHOWN_FIRST, TARGETS
 
 SECTION = "race"
 COLUMNS_MAX = 100
@@ -33,6 +34,7 @@ def write(folder: Path) -> None:
     text = report(found)
     if folder == FOLDER:
         write_report(text, SECTION)
+        write_report(summary(found), SECTION, README.parents[1] / README.name)
     else:
         print(text)
 
@@ -49,6 +51,18 @@ def report(found: dict[str, Results]) -> str:
     for contest, results in found.items():
         lines += ["", f"### {contest}", "", told(contest), "", textwrap.fill(parts_of(results), COLUMNS_MAX)]
         lines += ["", *table(results.series), "", f"![{contest}](results/{contest}.svg)"]
+    return "\n".join(lines)
+
+
+def summary(found: dict[str, Results]) -> str:
+    """Return the lines that the README of the house shows."""
+    lines = ["| what | Antumbra / the other | how often |", "|---|---|---|"]
+    for contest, targets in TARGETS.items():
+        series = found[contest].series if contest in found else []
+        for target in targets:
+            measured, ratios = target.found(series)
+            if target.name in SHOWN_FIRST and ratios:
+                lines.append(f"| {target.name} | {measured} | {statistics.median(ratios):.2f} |")
     return "\n".join(lines)
 
 

@@ -16,6 +16,20 @@ from bench.race.plans import QUERIES
 from bench.race.reads import SELECT_ONE, UNCHANGED_ROWS
 from bench.race.servers import ANTUMBRA, NOT_WAITING, POSTGRES, UNLOGGED
 
+# What the README of the house shows.
+SHOWN_FIRST = frozenset(
+    {
+        "COPY text of six integers, one view, against PostgreSQL unlogged",
+        "INSERT VALUES of 1,000 rows, simple protocol, 8 connections, against PostgreSQL logged",
+        "single INSERT, prepared, 8 connections, synchronous_commit off, against PostgreSQL unlogged",
+        "first pipeline of q01 against DuckDB, per core",
+        "events/s into six views, 100,000 customers, against ClickHouse in process",
+        "refresh of q01, SF 1 after 1,000 new rows against ClickHouse",
+        "refresh of q15, SF 1 after 1,000 new rows against Spark's memory sink",
+        "read by key, prepared, 8 connections, against PostgreSQL's primary key",
+        "CREATE VIEW of a new shape in 300 ms",
+    }
+)
 CONNECTIONS = {1: "1 connection", 8: "8 connections"}
 
 
