@@ -89,7 +89,9 @@ def jvm(world: World) -> BlockedJvm:
     client.run("CREATE FOREIGN TABLE s (k integer) SERVER stream")
     for number in range(READERS):
         counted = f"SELECT k, count(*) AS n FROM s WHERE k <> {number} GROUP BY k"
-        client.run(f"CREATE VIEW v{number} AS SELECT n, count(*) AS keys FROM ({counted}) g GROUP BY n")
+        client.run(
+            f"CREATE VIEW v{number} WITH (upper_maintenance = spark) AS SELECT n, count(*) AS keys FROM ({counted}) g GROUP BY n"
+        )
     client.run("INSERT INTO s VALUES (-1), (-2)")
     for number in range(READERS):
         # The next one asks for the version of this position.
