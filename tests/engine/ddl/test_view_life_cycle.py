@@ -313,7 +313,7 @@ def test_a_block_is_undone_as_a_whole(server: Server) -> None:
         ("COMMENT ON TABLE v IS 'x'", '42809: "v" is not a table'),
         ("COMMENT ON COLUMN v.x IS 'x'", '42703: column "x" of relation "v" does not exist'),
         ("COMMENT ON VIEW x IS 'x'", '42P01: relation "x" does not exist'),
-        ("COMMENT ON DATABASE d IS 'x'", "0A000: COMMENT ON DATABASE is not supported yet"),
+        ("COMMENT ON LANGUAGE d IS 'x'", "0A000: COMMENT ON LANGUAGE is not supported yet"),
         ("DROP VIEW v", "2BP01: cannot drop view v because other objects depend on it"),
         ("DROP VIEW v RESTRICT", "2BP01: cannot drop view v because other objects depend on it"),
     ],
