@@ -354,7 +354,10 @@ def drafted(
         raise not_supported("emit, lateness or late in a view that keeps several groupings, or rows", hint=hint)
     if count and plain.upper_maintenance != "spark":
         # By change a chain answers also what Spark can't.
-        reason = why_whole(plain, whole) if count == 1 else "it stands above several groupings"
+        reason: str | None = "it stands above several groupings"
+        if count == 1:
+            # In a chain its groups would be others, and conditions on now() those of the insert.
+            reason = "its stream is grouped eagerly" if over.is_eager else why_whole(plain, whole)
         if reason is None:
             count = 0
         elif plain.upper_maintenance == "delta":

@@ -55,11 +55,13 @@ class Prepared:
         groupings: whose states the plan keeps below the rest of the query, none: it is a chain.
         notices: for people, the columns by which streams are grouped besides those of the query,
             and the groups that are not kept.
+        is_eager: eager grouping has made its groupings.
     """
 
     root: Relation
     groupings: tuple[Relation, ...]
     notices: tuple[str, ...]
+    is_eager: bool
 
     @property
     def rows(self) -> tuple[Relation, ...]:
@@ -87,7 +89,8 @@ def prepared_view(root: Relation, joins: JoinChoice, is_above: bool = False) -> 
     """
     eager = EagerGrouping(joins)
     form = _prepared(root, eager)
-    return Prepared(form, first_groupings(form, eager.is_made or is_above), tuple(dict.fromkeys(eager.notices)))
+    groupings = first_groupings(form, eager.is_made or is_above)
+    return Prepared(form, groupings, tuple(dict.fromkeys(eager.notices)), eager.is_made)
 
 
 def _prepared(root: Relation, eager: EagerGrouping) -> Relation:

@@ -330,7 +330,7 @@ def merge_cuts(chain: Chain, entries: Sequence[Cut], target: Cut) -> None:
 
 def require_groups(chain: Chain, version: Version, now_us: int) -> None:
     """Raise 72000 where a version lacks groups that a reader with an old now() asks for."""
-    if now_us < version.passed_us:
+    if version.passed_us and now_us < version.passed_us:
         raise SqlError(
             "72000",
             "snapshot too old",
