@@ -190,7 +190,7 @@ def test_translate(tmp_path: Path) -> None:
     path = tmp_path / "views.sql"
     path.write_text(
         "create table t (a int, b numeric);\nselect nvl(a, 0), b / 2 from t;\n\n"
-        "select try_cast(a as int) from t;\nselect any_value(a) from t\n"
+        "select try_cast(b || '' as int) from t;\nselect any_value(a) from t\n"
     )
     result = antumbra("translate", "--from", "snowflake", str(path))
     assert result.returncode == 1

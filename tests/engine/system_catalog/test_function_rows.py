@@ -57,7 +57,7 @@ def test_no_missing_overload_is_shown() -> None:
         for signature in signatures
         if not signature.canonical
     }
-    assert len(missing) > 10
+    assert len(missing) > 3
     # Its second argument has a default.
     assert missing & SHOWN.keys() == {("pg_terminate_backend", "int4", "int8")}
     # Neither are overloads of types that Antumbra does not have, and those of other names.
