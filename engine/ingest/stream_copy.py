@@ -7,6 +7,7 @@ Must not stage or commit.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -25,7 +26,7 @@ from sql.parse.statements.parts import CopyOptions
 from sql.times.input_styles import InputStyles
 
 
-class StreamCopy(ReceivedCopy):
+class StreamCopy(ReceivedCopy, ABC):
     """One COPY into a stream under way."""
 
     def __init__(
@@ -43,9 +44,9 @@ class StreamCopy(ReceivedCopy):
         self._reader = None if target.is_decoded else FieldReader(time_zone, styles)
         self._decoder = self._new_decoder(target.arriving, options.header)
 
+    @abstractmethod
     def _take_rows(self, rows: Morsel) -> None:
         """Take decoded rows."""
-        raise NotImplementedError
 
     def _settle(self) -> None:
         """Wait until all rows are taken. Raises what that raises: an earlier row's error."""
